@@ -1,0 +1,56 @@
+"""What a parser made of one raw value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from auditor.model.verdicts import DecodingStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A decoding that is no value: `status` is any but `value`; `error` has the type and text of what happened."""
+
+    status: DecodingStatus
+    error: str
+
+
+@dataclass(frozen=True)
+class Decodings:
+    """Decodings of a batch, aligned with the raw values sent.
+
+    `texts[i]` is the value as tagged text (``date:2024-03-01``, ``decimal:12.50``), or None when `faults[i]` says why
+    there is none.
+    """
+
+    texts: list[str | None]
+    faults: dict[int, Fault] = field(default_factory=dict)
+    warnings: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """One raw value as one consumer reads it in one environment; `value` is tagged text."""
+
+    status: DecodingStatus
+    value: str | None = None
+    error: str | None = None
+    environment: str = "base"
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """What a worker found out about its consumer before the first string.
+
+    `reads` maps each field to the target that reads it; `version` is derived from the parser's sources and what it
+    imported; `settings` are recorded as they are; `not_fixed` names the parts of the base environment that could not
+    be set; `scope` is ``payload`` or ``field`` for a pydantic consumer, else empty, and `scope_note` says why.
+    """
+
+    consumer: str
+    reads: dict[str, str]
+    version: str
+    settings: dict[str, str] = field(default_factory=dict)
+    not_fixed: tuple[str, ...] = ()
+    scope: str = ""
+    scope_note: str = ""

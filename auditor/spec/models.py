@@ -1,0 +1,108 @@
+"""The spec as pydantic models: what `audit.toml` may say, and what the other rooms read.
+
+Values are normalised here (durations to seconds, sizes to bytes, one path to a tuple), so no other room parses text.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from auditor.model.environment import BASE_CLOCK, Environment
+
+FieldType = Literal[
+    "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
+]
+Adapter = Literal["python", "pydantic", "sql"]
+Receives = Literal["text", "json", "python"]
+Rounding = Literal["half_up", "half_even", "down"]
+
+
+class Table(BaseModel):
+    """A table of the spec: unknown keys are mistakes, values are frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)
+
+
+class CasesSpec(Table):
+    """Where completions and references are, and which of their columns mean what."""
+
+    predictions: tuple[str, ...] = Field(description="Files of predictions: CSV, JSONL or Parquet; a path, a list or a glob.")
+    references: tuple[str, ...] = Field(description="Files of references: CSV, JSONL or Parquet; a path, a list or a glob.")
+    id: str = Field("case_id", description="Column that names the case, in both files.")
+    completion: str | None = Field(None, description="Column of the completion text (a JSON object).")
+    finish: str | None = Field(None, description="Column of the finish reason.")
+    error: str | None = Field(None, description="Column of the transport error.")
+    assume_finish: str | None = Field(None, description="Finish reason asserted where a completion has none.")
+    locale: str | None = Field(None, description="Column with the case's locale; `locale` where the file has it.")
+    jurisdiction: str | None = Field(None, description="Column with the jurisdiction; `jurisdiction` where it exists.")
+
+
+class FieldSpec(Table):
+    """One typed slot of a case."""
+
+    name: str = Field(description="The field's name: its key in the spec.")
+    type: FieldType = Field(description="Type of the value.")
+    path: str | None = Field(None, description="Dotted path of the prediction in the payload; the field's name if absent.")
+    reference_path: str | None = Field(None, description="Column or dotted path of the reference; the field's name if absent.")
+    grain: str | None = Field(None, description="Granularity of equality: day, month…; 0.01; 1 g.")
+    rounding: Rounding = Field("half_up", description="How a value is rounded to the grain.")
+    unit: str | None = Field(None, description="Unit of a quantity that arrives as a plain number.")
+    currency: Literal["compared", "ignored"] = Field("compared", description="Whether the currency of money counts.")
+    minimum: int | None = Field(None, description="Lowest value of an ordinal.")
+    maximum: int | None = Field(None, description="Highest value of an ordinal.")
+    reference: str = Field("typed", description="Who reads the reference: a consumer, `typed`, or `each`.")
+
+    @property
+    def prediction_path(self) -> str:
+        """Dotted path of the prediction."""
+        return self.path or self.name
+
+
+class ConsumerSpec(Table):
+    """A downstream system and how to call its own parsers."""
+
+    name: str = Field(description="The consumer's name: its key in the spec.")
+    owner: str = Field("", description="Team that owns the consumer.")
+    adapter: Adapter = Field(description="How its parsers are called.")
+    root: str | None = Field(None, description="Import root, relative to the spec's folder.")
+    interpreter: str | None = Field(None, description="Python interpreter of the consumer; ours by default.")
+    timeout: float = Field(2.0, description="Seconds that one string may take.")
+    memory: int = Field(1024**3, description="Bytes of address space that the worker may use.")
+    env: dict[str, str] = Field(default_factory=dict, description="Environment variables of the consumer.")
+    receives: Receives = Field("text", description="What a parser is handed: content as text, JSON text, or a Python value.")
+    reads: dict[str, str] = Field(
+        default_factory=dict, description="Parser of each field: module:function, a model's field, or an SQL expression."
+    )
+    engine: Literal["duckdb"] | None = Field(None, description="SQL engine.")
+    model: str | None = Field(None, description="module:Model of a pydantic consumer, or path of an SQL model file.")
+    scope: Literal["payload", "field"] = Field("payload", description="Pydantic: validate the whole payload or one field.")
+    settings: dict[str, str] = Field(default_factory=dict, description="SQL: session settings, applied with SET.")
+    planned: bool = Field(False, description="The consumer does not exist yet.")
+
+
+class EnvironmentSpec(Table):
+    """The base environment that every decoding happens in."""
+
+    clock: str = Field(BASE_CLOCK, description="Fixed instant, ISO 8601 with offset.")
+    zone: str = Field("UTC", description="IANA time zone.")
+    locale: str = Field("C.UTF-8", description="POSIX locale.")
+    hash_seed: int = Field(0, description="PYTHONHASHSEED.")
+
+    def environment(self) -> Environment:
+        """Give the base environment."""
+        return Environment("base", self.clock, self.zone, self.locale, self.hash_seed)
+
+
+class AuditSpec(Table):
+    """A whole spec. `file` is where it was read; every path in it is relative to `folder`."""
+
+    name: str
+    file: Path
+    folder: Path
+    cases: CasesSpec
+    fields: dict[str, FieldSpec]
+    consumers: dict[str, ConsumerSpec]
+    environment: EnvironmentSpec = EnvironmentSpec()
