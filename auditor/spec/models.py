@@ -50,7 +50,9 @@ class FieldSpec(Table):
     grain: str | None = Field(None, description="Granularity of equality: day, month…; 0.01; 1 g.")
     rounding: Rounding = Field("half_up", description="How a value is rounded to the grain.")
     unit: str | None = Field(None, description="Unit of a quantity that arrives as a plain number.")
-    currency: Literal["compared", "ignored"] = Field("compared", description="Whether the currency of money counts.")
+    currency: Literal["compared", "ignored"] | None = Field(
+        None, description="Whether the currency of money counts; needed where only some consumers give one."
+    )
     minimum: int | None = Field(None, description="Lowest value of an ordinal.")
     maximum: int | None = Field(None, description="Highest value of an ordinal.")
     reference: str = Field("typed", description="Who reads the reference: a consumer, `typed`, or `each`.")

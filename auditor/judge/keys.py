@@ -1,0 +1,104 @@
+"""The grain key of a decoded value, and the same for most values as one SQL expression.
+
+Which tags a field type takes stands in the functions below; what it does not take is no value of that type, and the
+caller records it as `rejected` with the error ``unexpected type``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from auditor.judge.moments import date_key, datetime_key
+from auditor.judge.numbers import decimal_key, integer_key, money_key, ordinal_key, quantity_key, step
+from auditor.judge.texts import boolean_key, category_key, identifier_key
+from auditor.spec.models import FieldSpec
+
+KeyFunction = Callable[[FieldSpec, str, str], "str | None"]
+
+KEY_OF_TYPE: dict[str, KeyFunction] = {
+    "date": date_key,
+    "datetime": datetime_key,
+    "money": money_key,
+    "decimal": decimal_key,
+    "quantity": quantity_key,
+    "integer": integer_key,
+    "ordinal": ordinal_key,
+    "boolean": boolean_key,
+    "category": category_key,
+    "identifier": identifier_key,
+}
+
+
+def grain_key(field: FieldSpec, text: str) -> str | None:
+    """Give the key of a tagged value, or None where the field's type cannot hold it.
+
+    >>> total = FieldSpec(name="total", type="money", grain="0.01")
+    >>> grain_key(total, "money:1234.50 EUR"), grain_key(total, "money:1234.500 EUR"), grain_key(total, "bool:true")
+    ('1234.5 EUR', '1234.5 EUR', None)
+    """
+    tag, _, content = text.partition(":")
+    return KEY_OF_TYPE[field.type](field, tag, content)
+
+
+def unexpected_type(field: FieldSpec, text: str) -> str:
+    """Say why a value is none of the field's type."""
+    shown = text if len(text) <= 120 else f"{text[:100]}… ({len(text)} characters)"
+    bounds = f" within {field.minimum}..{field.maximum}" if field.type == "ordinal" else ""
+    unit = f" in {field.unit}" if field.type == "quantity" and field.unit else ""
+    return f"unexpected type: {shown} is no {field.type}{bounds}{unit}"
+
+
+def fast_key_sql(field: FieldSpec, column: str) -> str:
+    """Give an SQL expression for the key of `column` (tagged text) that is NULL where `grain_key` must be asked.
+
+    It answers only for values that need no arithmetic: an ISO date, a number that is already on the grain, exact text.
+    A property test holds it against `grain_key`.
+    """
+    if field.type == "date" and (field.grain or "day") == "day":
+        return _when(f"regexp_full_match({column}, 'date:[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}')", f"substr({column}, 6)")
+    if field.type == "boolean":
+        return f"CASE {column} WHEN 'bool:true' THEN 'true' WHEN 'bool:false' THEN 'false' END"
+    if field.type in ("category", "identifier"):
+        return _when(f"starts_with({column}, 'text:')", column)
+    if field.type == "integer" and field.grain is None:
+        return _when(f"regexp_full_match({column}, 'int:(0|-?[1-9][0-9]*)')", f"substr({column}, 5)")
+    if field.type in ("decimal", "money"):
+        return _fast_number_sql(field, column)
+    return "NULL::VARCHAR"
+
+
+def _when(condition: str, value: str) -> str:
+    return f"CASE WHEN {condition} THEN {value} END"
+
+
+def _fast_number_sql(field: FieldSpec, column: str) -> str:
+    digits = _fraction_digits(field)
+    if digits is None:
+        return "NULL::VARCHAR"
+    # A trailing zero is the only thing that two texts of one such number can differ in.
+    number = rf"(0|-?[1-9][0-9]{{0,17}})(\.[0-9]{{1,{digits}}})?" if digits else "(0|-?[1-9][0-9]{0,17})"
+    fraction = f"CASE WHEN contains({{text}}, '.') THEN rtrim(rtrim({{text}}, '0'), '.') ELSE {{text}} END"
+    branches = [
+        f"WHEN regexp_full_match({column}, 'decimal:{number}') THEN {fraction.format(text=f'substr({column}, 9)')}"
+    ]
+    branches.append(f"WHEN regexp_full_match({column}, 'int:(0|-?[1-9][0-9]{{0,17}})') THEN substr({column}, 5)")
+    if field.type == "money":
+        amount = f"split_part(substr({column}, 7), ' ', 1)"
+        key = fraction.format(text=amount)
+        if field.currency != "ignored":
+            key = f"({key}) || ' ' || split_part({column}, ' ', 2)"
+        branches.append(f"WHEN regexp_full_match({column}, 'money:{number} [A-Z]{{3}}') THEN {key}")
+    return f"CASE {' '.join(branches)} END"
+
+
+def _fraction_digits(field: FieldSpec) -> int | None:
+    """Digits after the point that are on the grain whatever they are; None where only arithmetic can tell."""
+    grain = step(field.grain)
+    if grain is None:
+        return 18
+    exponent = grain.as_tuple().exponent
+    power_of_ten = grain.normalize().as_tuple().digits == (1,)
+    if not power_of_ten or not isinstance(exponent, int) or grain > 1:
+        return None
+    normal = grain.normalize().as_tuple().exponent
+    return -normal if isinstance(normal, int) else None

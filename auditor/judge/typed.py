@@ -1,0 +1,98 @@
+"""The `typed` reader: references that are already in canonical form. Standard library only, and strict."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from auditor.judge.keys import grain_key, unexpected_type
+from auditor.judge.numbers import LONGEST_NUMBER
+from auditor.spec.models import FieldSpec
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATETIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?"
+)
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_INTEGER = re.compile(r"-?[0-9]+")
+_MONEY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?([A-Z]{3})?")
+_QUANTITY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?(\S+)?")
+
+_CANONICAL = {
+    "date": "2024-03-01",
+    "datetime": "2024-03-01T09:05:07, with Z or an offset if there is one",
+    "money": "1234.50 EUR",
+    "decimal": "1234.5",
+    "quantity": "12.5 kg",
+    "integer": "24",
+    "ordinal": "3",
+    "boolean": "true or false",
+    "category": "text",
+    "identifier": "text",
+}
+
+
+def read_typed(field: FieldSpec, token: str) -> tuple[str | None, str | None]:
+    """Read a raw token in canonical form; gives (tagged text, None) or (None, error).
+
+    >>> read_typed(FieldSpec(name="d", type="date"), '"2024-03-01"')
+    ('date:2024-03-01', None)
+    """
+    content = json.loads(token) if token.startswith('"') else token
+    tagged = _tagged(field, content, token)
+    if tagged is None:
+        return None, f"not canonical: a {field.type} is written like {_CANONICAL[field.type]}"
+    if grain_key(field, tagged) is None:
+        return None, unexpected_type(field, tagged)
+    return tagged, None
+
+
+def _tagged(field: FieldSpec, content: str, token: str) -> str | None:
+    kind = field.type
+    if len(content) > LONGEST_NUMBER and kind not in ("category", "identifier"):
+        return None
+    if kind in ("category", "identifier"):
+        return _text(content, token)
+    if kind == "date":
+        return f"date:{content}" if _DATE.fullmatch(content) else None
+    if kind == "datetime":
+        return _datetime(field, content)
+    if kind in ("integer", "ordinal"):
+        return f"int:{int(content)}" if _INTEGER.fullmatch(content) and len(content) < 4000 else None
+    if kind == "decimal":
+        return f"decimal:{content}" if _NUMBER.fullmatch(content) else None
+    if kind == "boolean":
+        return f"bool:{content}" if content in ("true", "false") else None
+    return _with_unit(kind, content)
+
+
+def _text(content: str, token: str) -> str | None:
+    """Take a string or a number's own digits as text; an object or an array is none."""
+    if token.startswith('"'):
+        return f"text:{_visible(content)}"
+    return f"text:{content}" if _NUMBER.fullmatch(content) else None
+
+
+def _visible(content: str) -> str:
+    """Write NUL and lone surrogates as JSON escapes, as workers do, so that the text is valid UTF-8."""
+    return (
+        json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()[1:-1]
+        if ("\0" in content or any("\ud800" <= mark <= "\udfff" for mark in content))
+        else content
+    )
+
+
+def _datetime(field: FieldSpec, content: str) -> str | None:
+    if _DATETIME.fullmatch(content):
+        moment = content.replace(" ", "T", 1)
+        return f"datetime:{moment[:-1]}+00:00" if moment.endswith("Z") else f"datetime:{moment}"
+    coarse = field.grain in ("day", "month", "year")
+    return f"date:{content}" if coarse and _DATE.fullmatch(content) else None
+
+
+def _with_unit(kind: str, content: str) -> str | None:
+    match = (_MONEY if kind == "money" else _QUANTITY).fullmatch(content)
+    if match is None:
+        return None
+    number, unit = match.groups()
+    return f"{kind}:{number} {unit}" if unit else f"decimal:{number}"
