@@ -29,8 +29,12 @@ class Table(BaseModel):
 class CasesSpec(Table):
     """Where completions and references are, and which of their columns mean what."""
 
-    predictions: tuple[str, ...] = Field(description="Files of predictions: CSV, JSONL or Parquet; a path, a list or a glob.")
-    references: tuple[str, ...] = Field(description="Files of references: CSV, JSONL or Parquet; a path, a list or a glob.")
+    predictions: tuple[str, ...] = Field(
+        description="Files of predictions: CSV, JSONL or Parquet; a path, a list or a glob."
+    )
+    references: tuple[str, ...] = Field(
+        description="Files of references: CSV, JSONL or Parquet; a path, a list or a glob."
+    )
     id: str = Field("case_id", description="Column that names the case, in both files.")
     completion: str | None = Field(None, description="Column of the completion text (a JSON object).")
     finish: str | None = Field(None, description="Column of the finish reason.")
@@ -45,8 +49,12 @@ class FieldSpec(Table):
 
     name: str = Field(description="The field's name: its key in the spec.")
     type: FieldType = Field(description="Type of the value.")
-    path: str | None = Field(None, description="Dotted path of the prediction in the payload; the field's name if absent.")
-    reference_path: str | None = Field(None, description="Column or dotted path of the reference; the field's name if absent.")
+    path: str | None = Field(
+        None, description="Dotted path of the prediction in the payload; the field's name if absent."
+    )
+    reference_path: str | None = Field(
+        None, description="Column or dotted path of the reference; the field's name if absent."
+    )
     grain: str | None = Field(None, description="Granularity of equality: day, month…; 0.01; 1 g.")
     rounding: Rounding = Field("half_up", description="How a value is rounded to the grain.")
     unit: str | None = Field(None, description="Unit of a quantity that arrives as a plain number.")
@@ -74,13 +82,18 @@ class ConsumerSpec(Table):
     timeout: float = Field(2.0, description="Seconds that one string may take.")
     memory: int = Field(1024**3, description="Bytes of address space that the worker may use.")
     env: dict[str, str] = Field(default_factory=dict, description="Environment variables of the consumer.")
-    receives: Receives = Field("text", description="What a parser is handed: content as text, JSON text, or a Python value.")
+    receives: Receives = Field(
+        "text", description="What a parser is handed: content as text, JSON text, or a Python value."
+    )
     reads: dict[str, str] = Field(
-        default_factory=dict, description="Parser of each field: module:function, a model's field, or an SQL expression."
+        default_factory=dict,
+        description="Parser of each field: module:function, a model's field, or an SQL expression.",
     )
     engine: Literal["duckdb"] | None = Field(None, description="SQL engine.")
     model: str | None = Field(None, description="module:Model of a pydantic consumer, or path of an SQL model file.")
-    scope: Literal["payload", "field"] = Field("payload", description="Pydantic: validate the whole payload or one field.")
+    scope: Literal["payload", "field"] = Field(
+        "payload", description="Pydantic: validate the whole payload or one field."
+    )
     settings: dict[str, str] = Field(default_factory=dict, description="SQL: session settings, applied with SET.")
     planned: bool = Field(False, description="The consumer does not exist yet.")
 

@@ -1,0 +1,84 @@
+"""Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.
+
+Three verbs: `run` audits a spec, `load` gives a stored run, `read` shows one string through every consumer. They give
+the same frozen objects that the commands print. Everything is imported on first use, so `import auditor` costs
+nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from auditor.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from auditor.api import load, read, run
+    from auditor.errors import AuditorError, ConsumerError, LoadError, SpecError, StoreError
+    from auditor.model.decoding import Decoding
+    from auditor.model.run import Column, Finding, Interval, Run, Witness
+    from auditor.spec.models import AuditSpec
+    from auditor.spec.read import read_spec
+
+__all__ = [
+    "AuditSpec",
+    "AuditorError",
+    "Column",
+    "ConsumerError",
+    "Decoding",
+    "Finding",
+    "Interval",
+    "LoadError",
+    "Run",
+    "SpecError",
+    "StoreError",
+    "Witness",
+    "__version__",
+    "load",
+    "read",
+    "read_spec",
+    "run",
+]
+
+_HOME = {
+    "AuditSpec": "auditor.spec.models",
+    "AuditorError": "auditor.errors",
+    "Column": "auditor.model.run",
+    "ConsumerError": "auditor.errors",
+    "Decoding": "auditor.model.decoding",
+    "Finding": "auditor.model.run",
+    "Interval": "auditor.model.run",
+    "LoadError": "auditor.errors",
+    "Run": "auditor.model.run",
+    "SpecError": "auditor.errors",
+    "StoreError": "auditor.errors",
+    "Witness": "auditor.model.run",
+    "load": "auditor.api",
+    "read": "auditor.api",
+    "read_spec": "auditor.spec.read",
+    "run": "auditor.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'auditor' has no attribute '{name}'")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Public(ModuleType):
+    """The package, whose public names are not hidden by rooms of the same name (`load` is both)."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # The import system binds a room to its name here as soon as it is imported.
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Public

@@ -1,0 +1,122 @@
+"""What must hold between the keys of a consumer: each adapter has its own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from auditor.spec.entry import Entry
+from auditor.spec.field_rules import REFERENCE_READERS
+from auditor.spec.keys import ADAPTERS_OF
+from auditor.spec.mistakes import Mistakes, suggest
+
+
+def check_consumers(consumers: dict[str, Entry], fields: Mapping[str, Entry], folder: Path, mistakes: Mistakes) -> None:
+    """Note the mistakes of all consumers."""
+    for name, consumer in consumers.items():
+        if name in REFERENCE_READERS:
+            hint = "a field's reference could not tell them apart; choose another name"
+            mistakes.add(("consumers", name), f'"{name}" is a reader of references', hint)
+        for field in consumer.get("reads", {}):
+            if field not in fields:
+                what = f'there is no field "{field}"'
+                mistakes.add(("consumers", name, "reads", field), what, suggest(field, fields))
+        _check_env(name, consumer, mistakes)
+        _check_places(name, consumer, folder, mistakes)
+        adapter = consumer.get("adapter")
+        if adapter is not None:
+            _check_keys_of_adapter(name, consumer, mistakes)
+            _RULES[adapter](name, consumer, folder, mistakes)
+
+
+def _check_keys_of_adapter(name: str, consumer: Entry, mistakes: Mistakes) -> None:
+    adapter = consumer.get("adapter")
+    for key, adapters in ADAPTERS_OF.items():
+        if consumer.has(key) and adapter not in adapters:
+            hint = f"remove it; it is for {' and '.join(adapters)} consumers"
+            mistakes.add(("consumers", name, key), f"makes no sense for a {adapter} consumer", hint)
+
+
+def _check_python(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
+    reads = consumer.get("reads", {})
+    if not consumer.has("reads") or (not reads and "reads" in consumer.values):
+        hint = 'name the function of each field, such as reads.total = "ingest:parse_total"'
+        mistakes.add(("consumers", name, "reads"), "is missing: a python consumer has a function per field", hint)
+    for field, target in reads.items():
+        if not _is_target(target):
+            hint = f'such as reads.{field} = "ingest:parse_{field}"'
+            mistakes.add(("consumers", name, "reads", field), f'must be module:function, not "{target}"', hint)
+
+
+def _check_pydantic(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
+    model = consumer.get("model")
+    if not consumer.has("model"):
+        hint = 'name it, such as model = "models:Contract"'
+        mistakes.add(("consumers", name, "model"), "is missing: a pydantic consumer has a model", hint)
+    elif model is not None and not _is_target(model):
+        hint = 'such as model = "models:Contract"'
+        mistakes.add(("consumers", name, "model"), f'must be module:Class, not "{model}"', hint)
+    if not consumer.has("receives"):
+        # A model validates the payload as it came; text would turn every number into a string.
+        consumer.values["receives"] = "json"
+
+
+def _check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
+    if not consumer.has("engine"):
+        mistakes.add(("consumers", name, "engine"), "is missing", 'add engine = "duckdb"')
+    if consumer.has("model"):
+        model = consumer.get("model")
+        if model is not None and not (folder / consumer.get("root", ".") / model).is_file():
+            what = f"there is no file {folder / consumer.get('root', '.') / model}"
+            mistakes.add(("consumers", name, "model"), what, _relative_to(consumer))
+        return
+    if not consumer.has("reads"):
+        hint = 'such as reads.total = "try_cast({value} as decimal(18, 2))", or model = "models/contracts.sql"'
+        mistakes.add(("consumers", name), "a sql consumer needs either reads or model", hint)
+    for field, expression in consumer.get("reads", {}).items():
+        if "{value}" not in expression:
+            hint = f'such as reads.{field} = "try_cast({{value}} as date)"'
+            what = f'the expression "{expression}" has no {{value}}'
+            mistakes.add(("consumers", name, "reads", field), what, hint)
+
+
+_RULES: dict[str, Callable[[str, Entry, Path, Mistakes], None]] = {
+    "python": _check_python,
+    "pydantic": _check_pydantic,
+    "sql": _check_sql,
+}
+
+
+def _check_env(name: str, consumer: Entry, mistakes: Mistakes) -> None:
+    for variable, text in consumer.get("env", {}).items():
+        if not variable or "=" in variable or "\0" in variable + text:
+            what = "is no environment variable: its name is empty or has an equals sign, or there is a NUL in it"
+            mistakes.add(("consumers", name, "env", variable), what)
+
+
+def _check_places(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
+    root, interpreter = consumer.get("root"), consumer.get("interpreter")
+    if root is not None and not (folder / root).is_dir():
+        what = f"there is no folder {folder / root}"
+        mistakes.add(("consumers", name, "root"), what, "root is relative to the folder of the spec")
+    if interpreter is not None and not _is_interpreter(folder, interpreter):
+        what = f"there is no interpreter {folder / interpreter}"
+        venv = Path(interpreter).parent.parent
+        hint = f"make it with `python -m venv {venv}` in the spec's folder, or remove the key to use ours"
+        mistakes.add(("consumers", name, "interpreter"), what, hint)
+
+
+def _is_interpreter(folder: Path, interpreter: str) -> bool:
+    on_path = "/" not in interpreter and shutil.which(interpreter) is not None
+    return on_path or (folder / interpreter).is_file()
+
+
+def _relative_to(consumer: Entry) -> str:
+    return "the path is relative to " + ("the consumer's root" if consumer.has("root") else "the folder of the spec")
+
+
+def _is_target(target: str) -> bool:
+    """Say whether a text is `module:name`, both dotted Python names."""
+    module, colon, name = target.partition(":")
+    return bool(colon) and all(part.isidentifier() for part in [*module.split("."), *name.split(".")])

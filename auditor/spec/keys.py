@@ -1,0 +1,132 @@
+"""Which keys each table of `audit.toml` has, and of which kind; the descriptions are those of the models."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from auditor.spec.kinds import (
+    BOUNDS,
+    CLOCK,
+    DURATION,
+    FLAG,
+    GRAIN,
+    HASH_SEED,
+    PATHS,
+    READS,
+    SIZE,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    ZONE,
+    Kind,
+    literal,
+)
+from auditor.spec.models import (
+    Adapter,
+    CasesSpec,
+    ConsumerSpec,
+    EnvironmentSpec,
+    FieldSpec,
+    FieldType,
+    Receives,
+    Rounding,
+    Table,
+)
+
+CASES: dict[str, Kind] = {
+    "predictions": PATHS,
+    "references": PATHS,
+    "id": TEXT,
+    "completion": TEXT,
+    "finish": TEXT,
+    "error": TEXT,
+    "assume_finish": TEXT,
+    "locale": TEXT,
+    "jurisdiction": TEXT,
+}
+
+FIELD: dict[str, Kind] = {
+    "type": literal(FieldType),
+    "path": TEXT,
+    "reference_path": TEXT,
+    "grain": GRAIN,
+    "rounding": literal(Rounding),
+    "unit": TEXT,
+    "currency": literal(Literal["compared", "ignored"]),
+    "minimum": WHOLE,
+    "maximum": WHOLE,
+    "bounds": BOUNDS,
+    "reference": TEXT,
+}
+
+CONSUMER: dict[str, Kind] = {
+    "owner": TEXT,
+    "adapter": literal(Adapter),
+    "root": TEXT,
+    "interpreter": TEXT,
+    "timeout": DURATION,
+    "memory": SIZE,
+    "env": TEXTS,
+    "receives": literal(Receives),
+    "reads": READS,
+    "engine": literal(Literal["duckdb"]),
+    "model": TEXT,
+    "scope": literal(Literal["payload", "field"]),
+    "settings": TEXTS,
+    "planned": FLAG,
+}
+
+ENVIRONMENT: dict[str, Kind] = {"clock": CLOCK, "zone": ZONE, "locale": TEXT, "hash_seed": HASH_SEED}
+
+#: The tables of a spec, with the model that describes their keys.
+TABLES: dict[str, tuple[dict[str, Kind], type[Table]]] = {
+    "cases": (CASES, CasesSpec),
+    "fields": (FIELD, FieldSpec),
+    "consumers": (CONSUMER, ConsumerSpec),
+    "environment": (ENVIRONMENT, EnvironmentSpec),
+}
+
+#: Keys of the whole spec, with what they are.
+TOP = {
+    "name": "Name of the audit; it heads every report.",
+    "cases": "Where completions and references are.",
+    "fields": "The fields that are scored, by name.",
+    "consumers": "The downstream systems that read them, by name.",
+    "environment": "The base environment that every decoding happens in.",
+}
+
+#: Keys that exist in the spec only, as a shorter way to write keys of a model.
+SHORTHANDS = {"bounds": "Lowest and highest value of an ordinal, in one key: [1, 5]."}
+
+#: Keys that make sense for one or two adapters only.
+ADAPTERS_OF: dict[str, tuple[str, ...]] = {
+    "interpreter": ("python", "pydantic"),
+    "engine": ("sql",),
+    "model": ("pydantic", "sql"),
+    "scope": ("pydantic",),
+    "settings": ("sql",),
+}
+
+#: Keys that make sense for some field types only.
+TYPES_OF: dict[str, tuple[str, ...]] = {
+    "grain": ("date", "datetime", "money", "decimal", "quantity", "integer"),
+    "rounding": ("money", "decimal", "quantity", "integer"),
+    "unit": ("quantity",),
+    "currency": ("money",),
+    "minimum": ("ordinal",),
+    "maximum": ("ordinal",),
+    "bounds": ("ordinal",),
+}
+
+
+def description(table: str, key: str) -> str:
+    """Say what a key of a table is for."""
+    if key in SHORTHANDS:
+        return SHORTHANDS[key]
+    return TABLES[table][1].model_fields[key].description or ""
+
+
+def required(table: str) -> tuple[str, ...]:
+    """Give the keys that a table cannot do without, `name` apart: it is the table's own key."""
+    fields = TABLES[table][1].model_fields
+    return tuple(key for key, field in fields.items() if field.is_required() and key != "name")
