@@ -1,0 +1,86 @@
+"""JSON Schema of `audit.toml` as it is written, so that editors complete and check it while one types.
+
+It is made of the same table of keys that the reader uses, so a key that is read is a key that is described.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from auditor.spec.keys import ADAPTERS_OF, SHORTHANDS, TABLES, TOP, TYPES_OF, description, required
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema() -> dict[str, Any]:
+    """Give the JSON Schema (2020-12) of `audit.toml`."""
+    return {
+        "$schema": _DIALECT,
+        "title": "audit.toml",
+        "description": "What the fidelity auditor audits: cases, fields, and the consumers that read them.",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["name", "cases", "fields", "consumers"],
+        "properties": {
+            "name": {"type": "string", "minLength": 1, "description": TOP["name"]},
+            "cases": _table("cases") | {"description": TOP["cases"]},
+            "fields": _named("fields", _field_rules()),
+            "consumers": _named("consumers", _consumer_rules()),
+            "environment": _table("environment") | {"description": TOP["environment"]},
+        },
+    }
+
+
+def _table(name: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(required(name)),
+        "properties": {key: _key(name, key) for key in TABLES[name][0]},
+    }
+
+
+def _key(table: str, key: str) -> dict[str, Any]:
+    schema = TABLES[table][0][key].schema | {"description": description(table, key)}
+    default = None if key in SHORTHANDS else TABLES[table][1].model_fields[key].default
+    return schema | {"default": default} if isinstance(default, str | int | float) else schema
+
+
+def _named(name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
+    """A map from names of the user's own to tables."""
+    return {
+        "type": "object",
+        "description": TOP[name],
+        "minProperties": 1,
+        "propertyNames": {"minLength": 1},
+        "additionalProperties": _table(name) | {"allOf": rules},
+    }
+
+
+def _field_rules() -> list[dict[str, Any]]:
+    bounds = {"anyOf": [{"required": ["bounds"]}, {"required": ["minimum", "maximum"]}]}
+    return [_only_for("type", TYPES_OF), _when("type", "ordinal", bounds)]
+
+
+def _consumer_rules() -> list[dict[str, Any]]:
+    expressions = {"type": "object", "additionalProperties": {"type": "string", "pattern": r"\{value\}"}}
+    targets = {"type": "object", "minProperties": 1, "additionalProperties": {"pattern": "^[^:]+:[^:]+$"}}
+    return [
+        _only_for("adapter", ADAPTERS_OF),
+        _when("adapter", "python", {"required": ["reads"], "properties": {"reads": targets}}),
+        _when("adapter", "pydantic", {"required": ["model"], "properties": {"model": {"pattern": "^[^:]+:[^:]+$"}}}),
+        _when("adapter", "sql", {"required": ["engine"], "anyOf": [{"required": ["model"]}, {"required": ["reads"]}]}),
+        {
+            "if": {"properties": {"adapter": {"const": "sql"}}, "not": {"required": ["model"]}},
+            "then": {"properties": {"reads": expressions}},
+        },
+    ]
+
+
+def _when(key: str, value: str, then: dict[str, Any]) -> dict[str, Any]:
+    return {"if": {"properties": {key: {"const": value}}, "required": [key]}, "then": then}
+
+
+def _only_for(key: str, owners: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Say which other keys need one of some values of `key`."""
+    return {"dependentSchemas": {name: {"properties": {key: {"enum": list(of)}}} for name, of in owners.items()}}
