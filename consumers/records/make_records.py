@@ -14,7 +14,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from random import Random
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 SEED = 20240301
 CASES = 240
@@ -26,10 +26,18 @@ MONTHS = (
 )  # fmt: skip
 PARTIES = ("Alder", "Birch", "Cedar", "Elm", "Hazel", "Juniper", "Larch", "Maple", "Rowan", "Willow")
 TRADES = ("Freight", "Foods", "Glass", "Instruments", "Labs", "Paper", "Software", "Steel")
+DAY_FIRST, MONTH_FIRST, NOWHERE = ("en_GB", "de_DE"), ("en_US",), ("",)
 LOCALES = ("en_US", "en_US", "en_US", "en_GB", "en_GB", "de_DE", "")
 
-#: (reference text or None, JSON text of the prediction or None where the key is missing)
-Pair = tuple[str | None, str | None]
+
+class Pair(NamedTuple):
+    """What the annotator wrote (None: nothing) and the JSON text that the model did (None: no such key)."""
+
+    reference: str | None
+    prediction: str | None
+    locales: tuple[str, ...] = ()  # where a document with such a date comes from; empty: anywhere
+
+
 #: How many contracts are written in one way, and a writer of one of them.
 Plan = list[tuple[int, Callable[[Random], Pair]]]
 
@@ -131,12 +139,14 @@ Writer = Callable[[date], str]
 Day = Callable[[Random], date]
 
 
-def dated(prediction: Writer, reference: Writer = iso, day: Day = any_day) -> Callable[[Random], Pair]:
+def dated(
+    prediction: Writer, reference: Writer = iso, day: Day = any_day, locales: tuple[str, ...] = ()
+) -> Callable[[Random], Pair]:
     """One day, as the model writes it and as the annotator does."""
 
     def write(random: Random) -> Pair:
         truth = day(random)
-        return reference(truth), text(prediction(truth))
+        return Pair(reference(truth), text(prediction(truth)), locales)
 
     return write
 
@@ -146,24 +156,24 @@ def misdated(prediction: Writer, *days_off: int) -> Callable[[Random], Pair]:
 
     def write(random: Random) -> Pair:
         truth = any_day(random)
-        return iso(truth), text(prediction(truth + timedelta(days=random.choice(days_off))))
+        return Pair(iso(truth), text(prediction(truth + timedelta(days=random.choice(days_off)))))
 
     return write
 
 
 def said(prediction: str, reference: Writer = iso, day: Day = any_day) -> Callable[[Random], Pair]:
     """The same words whatever the day is."""
-    return lambda random: (reference(day(random)), text(prediction))
+    return lambda random: Pair(reference(day(random)), text(prediction))
 
 
 def exactly(prediction: str | None, reference: str | None) -> Callable[[Random], Pair]:
     """This very pair."""
-    return lambda random: (reference, prediction)
+    return lambda random: Pair(reference, prediction)
 
 
-def some(*pairs: Pair) -> Callable[[Random], Pair]:
+def some(*pairs: tuple[str, str]) -> Callable[[Random], Pair]:
     """One of these pairs."""
-    return lambda random: random.choice(pairs)
+    return lambda random: Pair(*random.choice(pairs))
 
 
 # --- plans ----------------------------------------------------------------------------------------------------------
@@ -186,11 +196,12 @@ EFFECTIVE_DATE: Plan = [
     (3, dated(day_first, day_first)),
     (6, dated(padded_day_first)),
     (1, exactly(text("01 March 2024"), "2024-03-01")),
-    (5, dated(british, iso, late_day)),
-    (4, dated(american, iso, late_day)),
-    (5, dated(british, iso, early_day)),
-    (3, dated(british, british, early_day)),
-    (1, dated(day_first, british, early_day)),
+    (5, dated(british, iso, late_day, DAY_FIRST)),
+    (4, dated(american, iso, late_day, MONTH_FIRST)),
+    (5, dated(british, iso, early_day, DAY_FIRST)),
+    (2, dated(british, british, early_day, ("en_GB",))),
+    (1, dated(british, british, early_day, NOWHERE)),
+    (1, dated(day_first, british, early_day, NOWHERE)),
     (4, dated(month_only, iso, first_day)),
     (1, exactly(text("March 2"), "March 1")),
     (1, dated(clause)),
@@ -211,7 +222,7 @@ def moment(form: str, *, right: bool = True) -> Callable[[date, Random], Pair]:
             clock=f"{stated:%H:%M}", noon=f"{hour}:{stated.minute:02} {half}",
             british=day_first(stated.date()), american=month_first(stated.date()),
         )  # fmt: skip
-        return truth.isoformat(), text(shown)
+        return Pair(truth.isoformat(), text(shown))
 
     return write
 
@@ -225,9 +236,9 @@ SIGNED_AT: list[tuple[int, Callable[[date, Random], Pair]]] = [
     (13, moment("{american} {noon}")),
     (9, moment("{day}")),
     (8, moment("{iso}", right=False)),
-    (3, lambda day, random: (moment("")(day, random)[0], text("not signed"))),
-    (5, lambda day, random: (moment("")(day, random)[0], None)),
-    (17, lambda day, random: (None, "null")),
+    (3, moment("not signed")),
+    (5, lambda day, random: moment("")(day, random)._replace(prediction=None)),
+    (17, lambda day, random: Pair(None, "null")),
 ]
 
 
@@ -258,7 +269,7 @@ def priced(form: str, reference: str = "{plain} {code}", codes: str = "EUR USD G
             "sign": sign,
         }
         prediction = form.format(**words)
-        return reference.format(**words), prediction if form == "{short}" else text(prediction)
+        return Pair(reference.format(**words), prediction if form == "{short}" else text(prediction))
 
     return write
 
@@ -292,7 +303,7 @@ def percent(form: str, *, quoted: bool = True) -> Callable[[Random], Pair]:
         prediction = form.format(
             rate=rate, comma=f"{whole},{rest or '0'}", fraction=f"{Decimal(rate) / 100:f}", off=Decimal(rate) + 1
         )
-        return rate, text(prediction) if quoted else prediction
+        return Pair(rate, text(prediction) if quoted else prediction)
 
     return write
 
@@ -328,7 +339,7 @@ def weighed(form: str, reference: str = "{kilograms} kg", *, quoted: bool = True
             "off": grams + random.choice((-500, 250, 9000)),
         }
         prediction = form.format(**words)
-        return reference.format(**words), text(prediction) if quoted else prediction
+        return Pair(reference.format(**words), text(prediction) if quoted else prediction)
 
     return write
 
@@ -364,7 +375,7 @@ def counted(form: str, *, quoted: bool = True) -> Callable[[Random], Pair]:
         prediction = form.format(
             months=years * 12, years=years, words=words, off=years * 12 + random.choice((-6, 6)), s="s" * (years > 1)
         )
-        return str(years * 12), text(prediction) if quoted else prediction
+        return Pair(str(years * 12), text(prediction) if quoted else prediction)
 
     return write
 
@@ -390,7 +401,7 @@ def scored(form: str, *, quoted: bool = False, only: str = "12345") -> Callable[
         score = random.choice(only)
         names = ("very low", "low", "medium", "high", "very high")
         prediction = form.format(score=score, name=names[int(score) - 1], off=int(score) % 5 + 1)
-        return score, text(prediction) if quoted else prediction
+        return Pair(score, text(prediction) if quoted else prediction)
 
     return write
 
@@ -417,7 +428,7 @@ def answered(yes: str, no: str, *, quoted: bool = True, wrong: bool = False) -> 
         renews = random.random() < 0.45
         reference = random.choice(("true", "true", "yes") if renews else ("false", "false", "no"))
         prediction = yes if renews is not wrong else no
-        return reference, text(prediction) if quoted else prediction
+        return Pair(reference, text(prediction) if quoted else prediction)
 
     return write
 
@@ -441,7 +452,7 @@ def cycled(*writers: str, of: str = "monthly quarterly annual") -> Callable[[Ran
 
     def write(random: Random) -> Pair:
         truth = random.choice(of.split())
-        return truth, text(random.choice(writers).format(same=truth, capital=truth.capitalize()))
+        return Pair(truth, text(random.choice(writers).format(same=truth, capital=truth.capitalize())))
 
     return write
 
@@ -471,7 +482,7 @@ def ordered(form: str, kind: str = "zeros dashed long", *, quoted: bool = True) 
         prediction = form.format(
             same=number, bare=number.lstrip("0"), low=number.lower(), loose=number.replace("PO-", "PO "), off=serial + 1
         )
-        return number, text(prediction) if quoted else prediction
+        return Pair(number, text(prediction) if quoted else prediction)
 
     return write
 
@@ -511,8 +522,10 @@ def make_contracts(random: Random) -> list[Contract]:
     ]
     plain = EFFECTIVE_DATE[0][1]
     for contract, way in zip(contracts, deal(EFFECTIVE_DATE, random), strict=True):
-        put(contract, "effective_date", way(random))
+        pair = way(random)
+        put(contract, "effective_date", pair)
         contract.is_plain = way is plain
+        contract.locale = random.choice(pair.locales) if pair.locales else contract.locale
     for contract, way in zip(contracts, deal(SIGNED_AT, random), strict=True):
         put(contract, "signed_at", way(signing_day(contract, random), random))
     plans = {
@@ -543,7 +556,7 @@ def signing_day(contract: Contract, random: Random) -> date:
 
 def put(contract: Contract, name: str, pair: Pair) -> None:
     """Write one field of a contract."""
-    contract.references[name], contract.payload[name] = pair
+    contract.references[name], contract.payload[name] = pair.reference, pair.prediction
 
 
 def payload_of(contract: Contract) -> str:
