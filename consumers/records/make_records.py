@@ -108,7 +108,7 @@ def month_only(day: date) -> str:
 
 
 def clause(day: date) -> str:
-    """the 1st day of March, 2024"""
+    """A clause: the 1st day of March, 2024"""
     suffix = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}.get(day.day, "th")
     return f"the {day.day}{suffix} day of {MONTHS[day.month - 1]}, {day.year}"
 
@@ -595,7 +595,7 @@ def write_references(contracts: list[Contract], file: TextIO) -> None:
 
 def main(folder: Path) -> None:
     """Write both files into a folder."""
-    random = Random(SEED)  # noqa: S311 - records, not secrets
+    random = Random(SEED)
     contracts = make_contracts(random)
     rows = completions_of(contracts, random)
     with (folder / "completions.jsonl").open("w", encoding="utf-8", newline="\n") as file:

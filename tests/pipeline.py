@@ -1,0 +1,92 @@
+"""The reference pipeline's own parsers, called directly: nothing of ours stands between a test and the parser."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import tomllib
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+import duckdb
+from pydantic import TypeAdapter
+
+FOLDER = Path(__file__).parents[1] / "consumers"
+SPEC = tomllib.loads((FOLDER / "audit.toml").read_text())
+CONSUMERS: dict[str, Any] = SPEC["consumers"]
+
+
+def decode(consumer: str, field: str, token: str) -> str:
+    """Read a raw value (its JSON text) as production does: tagged text, or `null`, or `rejected`."""
+    reader = {"python": _call, "pydantic": _validate, "sql": _select}[CONSUMERS[consumer]["adapter"]]
+    try:
+        value = reader(consumer, field, token)
+    except Exception:  # noqa: BLE001 - whatever a parser raises, it rejects
+        return "rejected"
+    return "null" if value is None else tagged(field, value)
+
+
+def tagged(field: str, value: Any) -> str:
+    """Write a value with its type, as the contract between the rooms does."""
+    kind = SPEC["fields"][field]["type"]
+    if isinstance(value, bool):
+        return f"bool:{str(value).lower()}"
+    if isinstance(value, (datetime, date)):
+        return f"{type(value).__name__}:{value.isoformat()}"
+    if kind == "money":
+        return f"money:{value[0]} {value[1]}"
+    if kind == "quantity" and hasattr(value, "magnitude"):
+        return f"quantity:{value.magnitude} {value.units:~}"
+    names = {int: "int", str: "text", Decimal: "decimal"}
+    return f"{names[type(value)]}:{value}"
+
+
+def _call(consumer: str, field: str, token: str) -> Any:
+    module, function = CONSUMERS[consumer]["reads"][field].split(":")
+    parse = getattr(_module(consumer, module), function)
+    return parse(json.loads(token) if CONSUMERS[consumer]["receives"] == "python" else _content(token))
+
+
+def _validate(consumer: str, field: str, token: str) -> Any:
+    module, name = CONSUMERS[consumer]["model"].split(":")
+    model = getattr(_module(consumer, module), name)
+    info = model.model_fields[CONSUMERS[consumer]["reads"][field]]
+    strict = model.model_config.get("strict", False)
+    return TypeAdapter(Annotated[info.annotation, info]).validate_json(token, strict=strict)
+
+
+def _select(consumer: str, field: str, token: str) -> Any:
+    model = (FOLDER / CONSUMERS[consumer]["model"]).read_text()
+    source = SPEC["fields"][field].get("reference_path", field)
+    sources = sorted({SPEC["fields"][name].get("reference_path", name) for name in SPEC["fields"]})
+    row = ", ".join(f"{'$1' if name == source else 'null'}::varchar as {name}" for name in sources)
+    connection = _warehouse()
+    connection.execute(f"create or replace table raw.contract_extractions as select {row}", [_content(token)])
+    output = CONSUMERS[consumer]["reads"][field]
+    return connection.execute(f'select "{output}" from ({model})').fetchone()[0]
+
+
+@cache
+def _warehouse() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute("create schema raw")
+    return connection
+
+
+def _content(token: str) -> str:
+    """Give a string's content, and any other value's own text."""
+    return str(json.loads(token)) if token.startswith('"') else token
+
+
+@cache
+def _module(consumer: str, name: str) -> ModuleType:
+    path = FOLDER / CONSUMERS[consumer]["root"] / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"reference_{consumer}_{name}", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
