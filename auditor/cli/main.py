@@ -1,0 +1,66 @@
+"""The `auditor` command: what it is made of. Each command imports what it needs when it runs, so help is instant."""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from auditor.cli.exits import exiting
+from auditor.cli.init import init
+from auditor.cli.read import read
+from auditor.cli.report import report
+from auditor.cli.run import run
+from auditor.cli.runs import runs
+from auditor.cli.schema import schema
+from auditor.version import VERSION
+
+app = typer.Typer(
+    name="auditor",
+    help="Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for command in (run, read, report, runs, schema, init):
+    app.command()(exiting(command))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"auditor {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def auditor(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.
+
+    Exit codes: 0 done; 1 findings at or above --fail-on; 2 the audit could not be done; 3 broken references;
+    130 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        # Data may hold what the terminal's encoding cannot: it is shown escaped rather than ending the report.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _terminate)
+    app()
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Leave by way of every `finally`, so that workers and unfinished runs go too."""
+    raise SystemExit(128 + number)

@@ -1,0 +1,67 @@
+"""Files that `-o` names: checked before the audit starts, written when it is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from auditor.errors import AuditorError
+
+if TYPE_CHECKING:
+    from auditor.model.run import Run
+
+#: What the report room renders; the suffix picks the format.
+SUFFIXES = (".html", ".json", ".md", ".csv")
+
+Outputs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write a report; the suffix picks the format: .html .json .md .csv. May repeat.",
+        show_default=False,
+    ),
+]
+
+
+class OutputError(AuditorError):
+    """A file named by `-o` has no known format, or could not be written."""
+
+
+def check_outputs(outputs: Sequence[Path]) -> None:
+    """Find out before a long run whether its reports can be written."""
+    if problems := [problem for output in outputs if (problem := _problem(output))]:
+        raise OutputError("\n".join(problems))
+
+
+def write_outputs(run: Run, outputs: Sequence[Path]) -> None:
+    """Render a run to every file; one that fails does not cost the others."""
+    from auditor.report.render import render
+
+    problems = []
+    for output in outputs:
+        try:
+            render(run, output)
+        except OSError as error:
+            problems.append(f"-o {output}: could not be written: {error.strerror or error}")
+    if problems:
+        raise OutputError("\n".join([*problems, f"the run itself is stored: `auditor report {run.run_id} -o FILE`"]))
+
+
+def _problem(output: Path) -> str:
+    if output.suffix not in SUFFIXES:
+        seen = f"the suffix {output.suffix}" if output.suffix else "no suffix"
+        return f"-o {output}: {seen} picks no format; there are: {' '.join(SUFFIXES)}"
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        return f"-o {output}: there is no folder {folder}; make it with `mkdir -p {folder}`"
+    if output.is_dir():
+        return f"-o {output}: is a folder; name a file in it"
+    if not os.access(output if output.exists() else folder, os.W_OK):
+        return f"-o {output}: may not be written; check its permissions"
+    return ""

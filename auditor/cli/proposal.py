@@ -1,0 +1,136 @@
+"""The spec that `init` proposes for two files of records."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from auditor.cli.guess import Guess, guess_type
+from auditor.cli.records import Sample, find_id, sample
+from auditor.errors import LoadError, Mistake
+from auditor.judge.typed import read_typed
+from auditor.spec.lines import dotted
+from auditor.spec.models import FieldSpec
+
+#: Columns that say something about a case and are no fields of it.
+_ABOUT_CASES = frozenset({"finish", "finish_reason", "error", "locale", "jurisdiction"})
+_GRAINS = {"date": '"day"', "datetime": '"second"', "money": '"0.01"', "decimal": '"0.01"'}
+_CASTS = {
+    "date": "date",
+    "datetime": "timestamp",
+    "decimal": "decimal(18, 2)",
+    "integer": "bigint",
+    "boolean": "boolean",
+}
+
+
+@dataclass(frozen=True)
+class ProposedField:
+    """One field of the spec to come; the paths are empty where they are the name."""
+
+    name: str
+    guess: Guess
+    is_canonical: bool
+    path: str = ""
+    reference_path: str = ""
+
+
+def propose(predictions: Path, references: Path, folder: Path, template: str, *, with_warehouse: bool) -> str:
+    """Write the text of an audit.toml in `folder`, from the template and a look at the files."""
+    predicted, asserted = sample(predictions, "prediction"), sample(references, "reference")
+    id_name = find_id(predicted, asserted)
+    if id_name is None:
+        what = f"shares no column with {references} that tells the cases apart"
+        raise LoadError([Mistake(str(predictions), what, "both need a column such as case_id")])
+    fields = _fields(predicted, asserted, id_name)
+    if not fields:
+        what = (
+            f"shares no field with {references}: {', '.join(predicted.names)} here, {', '.join(asserted.names)} there"
+        )
+        raise LoadError([Mistake(str(predictions), what, "name the columns of both files alike")])
+    warehouse = _warehouse(fields)
+    return Template(template).substitute(
+        name=_quoted(folder.absolute().name or "audit"),
+        predictions=_quoted(os.path.relpath(predictions, folder)),
+        references=_quoted(os.path.relpath(references, folder)),
+        id=_quoted(id_name),
+        completion=_completion(predicted),
+        fields="\n".join(_field_table(field) for field in fields),
+        reads="".join(f'reads.{dotted((field.name,))} = "parsers:read_{field.guess.type}"\n' for field in fields),
+        warehouse=warehouse if with_warehouse else re.sub("^(?=.)", "# ", warehouse, flags=re.MULTILINE),
+    )
+
+
+def _fields(predicted: Sample, asserted: Sample, id_name: str) -> list[ProposedField]:
+    """Match names of references with those of predictions: alike, or alike in the last part of a nested name."""
+    found: dict[str, ProposedField] = {}
+    for reference_path in asserted.names:
+        name = reference_path.rpartition(".")[2]
+        if reference_path == id_name or reference_path.lower() in _ABOUT_CASES or name in found:
+            continue
+        nested = [path for path in predicted.names if path.rpartition(".")[2] == name]
+        path = reference_path if reference_path in predicted.names else nested[0] if len(nested) == 1 else None
+        if path is not None:
+            found[name] = _proposed(name, path, reference_path, predicted.values(path), asserted.values(reference_path))
+    return list(found.values())
+
+
+def _proposed(
+    name: str, path: str, reference_path: str, predictions: list[str], references: list[str]
+) -> ProposedField:
+    guess = guess_type(references, predictions)
+    field = FieldSpec.model_validate({"name": name, "type": guess.type})
+    is_canonical = all(read_typed(field, token)[0] is not None for token in references)
+    return ProposedField(
+        name, guess, is_canonical, path if path != name else "", reference_path if reference_path != name else ""
+    )
+
+
+def _field_table(field: ProposedField) -> str:
+    lines = [f"[fields.{dotted((field.name,))}]", f'type = "{field.guess.type}"  # {_comment(field.guess.why)}']
+    if field.path:
+        lines.append(f"path = {_quoted(field.path)}")
+    if field.reference_path:
+        lines.append(f"reference_path = {_quoted(field.reference_path)}")
+    if field.guess.type in _GRAINS:
+        lines.append(f"grain = {_GRAINS[field.guess.type]}")
+    if field.is_canonical:
+        lines.append('reference = "typed"  # the references are in canonical form')
+    else:
+        lines.append('reference = "billing"  # some references are not in canonical form, so a consumer reads them')
+    return "\n".join(lines) + "\n"
+
+
+def _completion(predicted: Sample) -> str:
+    if predicted.completion is None:
+        return ""
+    lines = [
+        f"completion = {_quoted(predicted.completion)}  # the model's reply: a JSON object",
+        '# finish = "finish_reason"   # column of the finish reason; a reply without one is `unknown`, unless',
+        'assume_finish = "stop"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _warehouse(fields: list[ProposedField]) -> str:
+    reads = [
+        f'reads.{dotted((field.name,))} = "try_cast({{value}} as {_CASTS[field.guess.type]})"'
+        for field in fields
+        if field.guess.type in _CASTS
+    ]
+    if not reads:
+        return ""
+    head = ["[consumers.warehouse]", 'owner = "data-platform"', 'adapter = "sql"', 'engine = "duckdb"']
+    return "\n".join([*head, *reads]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return _comment(json.dumps(text, ensure_ascii=False))
+
+
+def _comment(text: str) -> str:
+    return text.replace("\x7f", "\\u007f")

@@ -1,0 +1,177 @@
+"""A first look at records, for `init`: the values of each name, as raw JSON text. The load room reads them for real."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from auditor.errors import LoadError, Mistake
+
+#: Rows that are looked at.
+SAMPLE = 1000
+_ID_NAMES = ("case_id", "id", "example_id", "document_id", "doc_id", "record_id", "sample_id", "uuid", "key")
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of one file: each maps a name (dotted where nested) to a raw token."""
+
+    rows: list[Row]
+    completion: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Give all names, in the order in which they come."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    def values(self, name: str) -> list[str]:
+        """Give the tokens of a name."""
+        return [row[name] for row in self.rows if name in row]
+
+
+class _Number(str):
+    """The source text of a JSON number."""
+
+    __slots__ = ()
+
+
+def sample(path: Path, role: str) -> Sample:
+    """Look at the first rows of a file of predictions or references; `role` names its value column in long form."""
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise _unreadable(
+            path, f"the suffix {path.suffix or '(none)'} is not known", f"there are: {' '.join(_READERS)}"
+        )
+    try:
+        rows = [_flat(row) for row in itertools.islice(reader(path), SAMPLE)]
+    except (OSError, ValueError, csv.Error) as error:
+        raise _unreadable(
+            path, f"cannot be read: {error}", "give a file of predictions and one of references"
+        ) from error
+    if not rows:
+        raise _unreadable(path, "has no rows", "give a file with a few records")
+    if all("field" in row for row in rows) and any(role in row for row in rows):
+        return Sample(_pivoted(rows, role))
+    completion = _completion_column(rows)
+    return Sample([_opened(row, completion) for row in rows] if completion else rows, completion)
+
+
+def find_id(predictions: Sample, references: Sample) -> str | None:
+    """Give the name that most likely tells the cases apart in both files."""
+    shared = [name for name in references.names if name in predictions.names]
+    for usual in _ID_NAMES:
+        if found := [name for name in shared if name.lower() == usual]:
+            return found[0]
+    return next((name for name in shared if _is_distinct(references.values(name))), None)
+
+
+def _is_distinct(values: list[str]) -> bool:
+    return len(values) > 1 and len(set(values)) == len(values)
+
+
+def _unreadable(path: Path, what: str, hint: str) -> LoadError:
+    return LoadError([Mistake(str(path), what, hint)])
+
+
+def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:
+    csv.field_size_limit(2**31 - 1)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","):
+            yield {name: cell for name, cell in row.items() if name and isinstance(cell, str) and cell != ""}
+
+
+def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8-sig") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            row = _loads(line)
+            if not isinstance(row, dict):
+                raise ValueError(f"line {number} is not a JSON object")
+            yield row
+
+
+def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        for batch in pq.ParquetFile(path).iter_batches(SAMPLE):
+            yield from batch.to_pylist()
+    except pa.ArrowException as error:
+        raise ValueError(str(error)) from error
+
+
+_READERS = {
+    ".csv": _csv_rows,
+    ".tsv": _csv_rows,
+    ".jsonl": _json_rows,
+    ".ndjson": _json_rows,
+    ".parquet": _parquet_rows,
+}
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
+
+
+def _flat(row: Mapping[str, Any], above: str = "") -> Row:
+    flat: Row = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{above}{name}.")
+        elif value is not None and not isinstance(value, list):
+            flat[f"{above}{name}"] = _token(value)
+    return flat
+
+
+def _token(value: object) -> str:
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def _pivoted(rows: Iterable[Row], role: str) -> list[Row]:
+    """Turn rows of one value each into rows of one case each; only their fields and their id matter here."""
+    pivoted = []
+    for row in rows:
+        kept = {name: token for name, token in row.items() if name not in ("field", role)}
+        if role in row:
+            kept[json.loads(row["field"])] = row[role]
+        pivoted.append(kept)
+    return pivoted
+
+
+def _completion_column(rows: list[Row]) -> str | None:
+    """Find the column whose cells are JSON objects: the completions of a model."""
+    for name in dict.fromkeys(name for row in rows for name in row):
+        tokens = [row[name] for row in rows if name in row]
+        if 2 * sum(bool(_object_in(token)) for token in tokens) > len(tokens):
+            return name
+    return None
+
+
+def _opened(row: Row, completion: str) -> Row:
+    return {name: token for name, token in row.items() if name != completion} | _flat(
+        _object_in(row.get(completion, "0"))
+    )
+
+
+def _object_in(token: str) -> dict[str, Any]:
+    content = _loads(token)
+    if not isinstance(content, str) or isinstance(content, _Number) or "{" not in content:
+        return {}
+    try:
+        inner = _loads(content[content.index("{") : content.rindex("}") + 1])
+    except ValueError:
+        return {}
+    return inner if isinstance(inner, dict) else {}

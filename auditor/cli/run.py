@@ -1,0 +1,64 @@
+"""`auditor run`: the whole audit."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from auditor.cli.exits import FailOn, code_of, readable_until_closed
+from auditor.cli.outputs import Outputs, check_outputs, write_outputs
+
+
+class BrokenReferences(StrEnum):
+    """What a reference that its decoder cannot read does to a run."""
+
+    stop = "stop"
+    report = "report"
+
+
+def run(
+    spec: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The spec, or its folder. Default: ./audit.toml, else [tool.auditor] spec in pyproject.toml.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Outputs = None,
+    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 from this severity of a finding on.")] = FailOn.high,
+    broken_references: Annotated[
+        BrokenReferences,
+        typer.Option(help="stop: withhold all rates and exit with 3. report: count them and show the rates."),
+    ] = BrokenReferences.stop,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> int:
+    """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""
+    outputs = output or []
+    check_outputs(outputs)
+    from auditor.audit.run import audit
+    from auditor.cli.progress import finished
+    from auditor.spec.read import read_spec
+
+    events = audit(read_spec(spec), broken_references=broken_references.value)
+    done = finished(events, quiet=quiet)
+    write_outputs(done.run, outputs)
+    if not quiet:
+        from auditor.cli.terminal import show
+
+        with readable_until_closed():
+            show(done.run)
+            _say_where(done.folder, outputs)
+    return code_of(done.run, fail_on)
+
+
+def _say_where(folder: Path | None, outputs: list[Path]) -> None:
+    for place in [*([folder] if folder else []), *outputs]:
+        typer.echo(f"written: {_from_here(place)}")
+
+
+def _from_here(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
