@@ -49,9 +49,7 @@ def to_grain(value: Decimal, grain: Decimal | None, rounding: Rounding) -> Decim
     quotient, remainder = divmod(abs(numerator) * bottom, denominator * top)
     double = 2 * remainder - denominator * top
     mode = _ROUNDING[rounding]
-    if mode == ROUND_HALF_UP and double >= 0:
-        quotient += 1
-    elif mode == ROUND_HALF_EVEN and (double > 0 or (double == 0 and quotient % 2 == 1)):
+    if (mode == ROUND_HALF_UP and double >= 0) or (mode == ROUND_HALF_EVEN and (double > 0 or (double == 0 and quotient % 2 == 1))):
         quotient += 1
     return _EXACT.multiply(Decimal(quotient if numerator >= 0 else -quotient), grain)
 

@@ -19,16 +19,16 @@ _LETTERS = re.compile(r"A+|a+")
 _LONGEST = 64
 
 _NAMED = {
-    **{name: "Mmmmm" for name in _MONTHS.split()},
+    **dict.fromkeys(_MONTHS.split(), "Mmmmm"),
     **{name[:3]: "Mmm" for name in _MONTHS.split() if len(name) > 3},
     "sept": "Mmm",
-    **{name: "Wwwww" for name in _DAYS.split()},
+    **dict.fromkeys(_DAYS.split(), "Wwwww"),
     **{name[:3]: "Www" for name in _DAYS.split()},
 }
 
-_CLASSES = {code: "d" for code in range(ord("0"), ord("9") + 1)}
-_CLASSES |= {code: "A" for code in range(ord("A"), ord("Z") + 1)}
-_CLASSES |= {code: "a" for code in range(ord("a"), ord("z") + 1)}
+_CLASSES = dict.fromkeys(range(ord("0"), ord("9") + 1), "d")
+_CLASSES |= dict.fromkeys(range(ord("A"), ord("Z") + 1), "A")
+_CLASSES |= dict.fromkeys(range(ord("a"), ord("z") + 1), "a")
 
 #: Types whose digits are counted: 1 and 12 are two shapes of a day, but not of an amount.
 _COUNTED = ("date", "datetime", "category", "identifier", "boolean")

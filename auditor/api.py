@@ -1,0 +1,146 @@
+"""The library: the same frozen objects that the commands print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from auditor.audit.events import RunFinished
+from auditor.audit.reading import Reading, as_token, read_strings
+from auditor.audit.run import audit
+from auditor.errors import StoreError
+from auditor.model.run import Column, Finding, Run
+from auditor.spec.find import runs_folder
+from auditor.spec.models import AuditSpec
+from auditor.spec.read import read_spec, spec_from
+from auditor.store.reading import load_run
+
+if TYPE_CHECKING:
+    import duckdb
+
+TABLES = ("pairs", "outcomes", "faults")
+
+
+@dataclass(frozen=True)
+class AuditedRun:
+    """A finished run and the folder that holds its tables; shows itself in a notebook.
+
+    `run` is what every report renders; `columns` and `findings` are its parts that people ask for first.
+    """
+
+    run: Run
+    folder: Path | None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """One column per (field, consumer)."""
+        return self.run.columns
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The bugs of the pipeline, worst first."""
+        return self.run.findings
+
+    def column(self, field: str, consumer: str) -> Column:
+        """Give one column; KeyError names those there are."""
+        return self.run.column(field, consumer)
+
+    def table(self, name: Literal["pairs", "outcomes", "faults"]) -> duckdb.DuckDBPyRelation:
+        """Give a table of the run as a DuckDB relation (``.df()``, ``.pl()``, ``.to_arrow_table()``).
+
+        `pairs`: one row per distinct pair, a verdict letter per consumer in `pattern`; `outcomes`: one row per distinct
+        raw value, s/v/k (status, value, grain key) per consumer number; `faults`: why a consumer has no value.
+        """
+        import duckdb
+
+        if name not in TABLES:
+            raise KeyError(f"no table {name!r}; there are: {', '.join(TABLES)}")
+        if self.folder is None:
+            raise StoreError("this run was not stored, so it has no tables; run with store=True")
+        return duckdb.read_parquet(str(self.folder / f"{name}.parquet"))
+
+    def write(self, path: str | Path) -> Path:
+        """Render the run to a file; the suffix picks the format (.html .json .md .csv)."""
+        from auditor.report import render
+
+        render(self.run, Path(path))
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        from auditor.report.notebook import notebook_html
+
+        return notebook_html(self.run)
+
+
+def run(
+    spec: str | Path | Mapping[str, Any] | AuditSpec | None = None,
+    *,
+    broken_references: Literal["stop", "report"] = "stop",
+    store: bool = True,
+) -> AuditedRun:
+    """Audit a pipeline: a spec file, its folder, its content as a mapping, or (None) the one found from here.
+
+    Raises AuditorError when there is no faithful score. Paths of a mapping are relative to the current folder.
+
+    >>> import pathlib, tempfile, auditor
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "records.csv").write_text("case_id,field,prediction,reference\\n1,paid,TRUE,true\\n2,paid,no,false\\n")
+    >>> _ = (folder / "parsers.py").write_text("def paid(text): return {'true': True, 'no': False}[text.lower()]\\n")
+    >>> _ = (folder / "audit.toml").write_text('''
+    ... name = "payments"
+    ... [cases]
+    ... predictions = "records.csv"
+    ... references = "records.csv"
+    ... [fields.paid]
+    ... type = "boolean"
+    ... [consumers.billing]
+    ... adapter = "python"
+    ... reads.paid = "parsers:paid"
+    ... ''')
+    >>> audited = auditor.run(folder)
+    >>> audited.column("paid", "billing").content_rate, audited.findings
+    (1.0, ())
+    """
+    for event in audit(_spec(spec), broken_references=broken_references, store=store):
+        if isinstance(event, RunFinished):
+            return AuditedRun(event.run, event.folder)
+    raise AssertionError("an audit ends with RunFinished")
+
+
+def load(run: str | Path, *, runs: str | Path = ".auditor/runs") -> AuditedRun:
+    """Open a stored run: its folder, its id or the start of it, or ``latest``; needs no consumer.
+
+    >>> import auditor
+    >>> auditor.load("2000", runs="no/such/folder")
+    Traceback (most recent call last):
+    auditor.errors.StoreError: run 2000: neither a folder with a run.json nor an id in no/such/folder; there are 0; ...
+    """
+    stored = load_run(run, Path(runs))
+    return AuditedRun(stored.run, stored.folder)
+
+
+def read(field: str, *strings: str, spec: str | Path | Mapping[str, Any] | AuditSpec | None = None) -> tuple[Reading, ...]:
+    """Show what every consumer of a field makes of some strings.
+
+    >>> import auditor
+    >>> spec = {
+    ...     "name": "one",
+    ...     "cases": {"predictions": "none.csv", "references": "none.csv"},
+    ...     "fields": {"day": {"type": "date"}},
+    ...     "consumers": {"stdlib": {"adapter": "python", "reads": {"day": "datetime:date.fromisoformat"}}},
+    ... }
+    >>> [reading] = auditor.read("day", "2024-03-01", spec=spec)
+    >>> reading.decodings["stdlib"].value
+    'date:2024-03-01'
+    """
+    return read_strings(_spec(spec), field, [as_token(text) for text in strings])
+
+
+def _spec(spec: str | Path | Mapping[str, Any] | AuditSpec | None) -> AuditSpec:
+    if isinstance(spec, AuditSpec):
+        return spec
+    if isinstance(spec, Mapping):
+        return spec_from(spec, Path.cwd() / "audit.toml")
+    return read_spec(Path(spec) if spec is not None else None)

@@ -1,0 +1,91 @@
+"""Feeds every parser the fixed junk and sound strings of its field's type, in the worker that read the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from duckdb import DuckDBPyConnection
+
+from auditor.audit.consumers import wants_payload
+from auditor.decode.session import Session
+from auditor.findings.probes import ProbeOutcome, ProbeString, probe_tokens
+from auditor.judge.keys import grain_key, unexpected_type
+from auditor.model.decoding import Decodings
+from auditor.model.verdicts import STATUS_LETTER
+from auditor.spec.models import AuditSpec, FieldSpec
+
+
+def ask_probes(
+    connection: DuckDBPyConnection,
+    spec: AuditSpec,
+    sessions: Mapping[str, Session],
+    readers: Mapping[str, Sequence[str]],
+    index: Mapping[str, int],
+) -> tuple[ProbeOutcome, ...]:
+    """Give what each parser makes of the probes of its field's type."""
+    outcomes: list[ProbeOutcome] = []
+    for name, consumers in readers.items():
+        for consumer in consumers:
+            probes = probe_tokens(spec.fields[name], spec.consumers[consumer].receives)
+            decodings = _decode(connection, spec, sessions[consumer], spec.fields[name], probes, index[consumer])
+            if decodings is not None:
+                outcomes += _outcomes(spec.fields[name], consumer, probes, decodings)
+    return tuple(outcomes)
+
+
+def _decode(
+    connection: DuckDBPyConnection,
+    spec: AuditSpec,
+    session: Session,
+    field: FieldSpec,
+    probes: Sequence[ProbeString],
+    number: int,
+) -> Decodings | None:
+    tokens = [probe.token for probe in probes]
+    consumer = spec.consumers[session.readiness.consumer]
+    if not (wants_payload(consumer) and session.readiness.scope == "payload"):
+        return session.decode(field.name, tokens)
+    payload = _sound_payload(connection, field, number)
+    if payload is None:
+        return None
+    return session.decode(field.name, [_with_value(payload, field, token) for token in tokens], payloads=True)
+
+
+def _sound_payload(connection: DuckDBPyConnection, field: FieldSpec, number: int) -> str | None:
+    """Give the first payload that the consumer accepts; without one no probe can tell its field from the rest."""
+    rows = connection.execute(
+        f"SELECT payload FROM outcomes WHERE field = $field AND s{number} = 'v' AND payload IS NOT NULL "
+        "ORDER BY unit LIMIT 1",
+        {"field": field.name},
+    ).fetchall()
+    return rows[0][0] if rows else None
+
+
+def _with_value(payload: str, field: FieldSpec, token: str) -> str:
+    """Write the payload again with another raw value in the field's place; every other value keeps its text."""
+    return _replace(msgspec.Raw(payload.encode()), field.prediction_path.split("."), token).decode()
+
+
+def _replace(raw: msgspec.Raw, path: Sequence[str], token: str) -> bytes:
+    members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    head, rest = path[0], path[1:]
+    inner = members.get(head)
+    value = _replace(inner, rest, token) if rest and inner is not None else token.encode()
+    parts = [msgspec.json.encode(key) + b":" + bytes(member) for key, member in members.items() if key != head]
+    return b"{" + b",".join([*parts, msgspec.json.encode(head) + b":" + value]) + b"}"
+
+
+def _outcomes(
+    field: FieldSpec, consumer: str, probes: Sequence[ProbeString], decodings: Decodings
+) -> list[ProbeOutcome]:
+    outcomes = []
+    for position, (probe, text) in enumerate(zip(probes, decodings.texts, strict=True)):
+        fault = decodings.faults.get(position)
+        key = None if text is None else grain_key(field, text)
+        error = fault.error if fault else None
+        letter = STATUS_LETTER[fault.status] if fault else "v"
+        if text is not None and key is None:
+            letter, error, text = "r", unexpected_type(field, text), None
+        outcomes.append(ProbeOutcome(field.name, consumer, probe, letter, text, key, error))
+    return outcomes

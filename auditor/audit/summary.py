@@ -1,0 +1,177 @@
+"""Puts the finished run together: columns, field summaries, findings and what binds the run to its inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from auditor.model.decoding import Readiness
+from auditor.model.run import (
+    BrokenReference,
+    CaseCounts,
+    Column,
+    ConsumerSummary,
+    FieldSummary,
+    Finding,
+    Run,
+    RunEnvironment,
+)
+from auditor.score.columns import (
+    ColumnTraits,
+    PatternCounts,
+    make_columns,
+    string_equality,
+    usable_everywhere,
+)
+from auditor.score.fields import disagreements, json_type_census, shape_rows
+from auditor.spec.models import AuditSpec, FieldSpec
+from auditor.version import VERSION
+
+
+def manifest_sha256(spec: AuditSpec, rows_sha256: str) -> str:
+    """Bind a run to its cases: sha256 over canonical JSON of ids and references (`rows_sha256`) and the contract."""
+    contract = {name: field_contract(field) for name, field in spec.fields.items()}
+    return _canonical_sha256({"manifest": 1, "rows": rows_sha256, "fields": contract})
+
+
+def field_contract(field: FieldSpec) -> dict[str, Any]:
+    """Give what decides whether two values of the field are equal, and who reads its reference."""
+    names = ("type", "grain", "rounding", "unit", "currency", "minimum", "maximum", "reference")
+    return {name: value for name in names if (value := getattr(field, name)) is not None}
+
+
+def _canonical_sha256(document: object) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def created_at() -> str:
+    """Give the time of the run in UTC; SOURCE_DATE_EPOCH sets it, so that a report can be made again to the byte."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    return moment.isoformat(timespec="seconds")
+
+
+def run_id(created: str, manifest: str, consumers: Iterable[ConsumerSummary], sources: object) -> str:
+    """Name a run by its time and by what went into it."""
+    content = _canonical_sha256([manifest, [[one.name, one.version] for one in consumers], sources])
+    stamp = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
+    return f"{stamp}-{content[:8]}"
+
+
+def summarise_consumers(spec: AuditSpec, readiness: Mapping[str, Readiness]) -> tuple[ConsumerSummary, ...]:
+    """Give every consumer as it ran."""
+    return tuple(
+        ConsumerSummary(
+            name=name,
+            owner=consumer.owner or name,
+            adapter=consumer.adapter,
+            label=label_of(spec, name),
+            version=readiness[name].version,
+            settings=readiness[name].settings,
+            not_fixed=readiness[name].not_fixed,
+        )
+        for name, consumer in spec.consumers.items()
+    )
+
+
+def label_of(spec: AuditSpec, consumer: str) -> str:
+    """Every adapter of this version runs the consumer's own product."""
+    return "planned" if spec.consumers[consumer].planned else "native"
+
+
+def all_columns(
+    spec: AuditSpec,
+    patterns: Mapping[str, PatternCounts],
+    readiness: Mapping[str, Readiness],
+    *,
+    withhold_rates: bool,
+) -> tuple[Column, ...]:
+    """Give the columns of all fields, in the order of the spec."""
+    traits = {
+        name: ColumnTraits(label_of(spec, name), ready.scope, ready.scope_note) for name, ready in readiness.items()
+    }
+    return tuple(
+        column for counts in patterns.values() for column in make_columns(counts, traits, withhold_rates=withhold_rates)
+    )
+
+
+def summarise_fields(
+    connection: DuckDBPyConnection,
+    spec: AuditSpec,
+    patterns: Mapping[str, PatternCounts],
+    index: Mapping[str, int],
+    *,
+    withhold_rates: bool,
+) -> tuple[FieldSummary, ...]:
+    """Give what holds for each field whichever consumer reads it."""
+    distinct = dict(connection.execute("SELECT field, count(*) FROM units GROUP BY field").fetchall())
+    return tuple(
+        FieldSummary(
+            field=name,
+            type=spec.fields[name].type,
+            grain=spec.fields[name].grain or "",
+            reference=spec.fields[name].reference,
+            usable_everywhere=usable_everywhere(counts, withhold_rates=withhold_rates),
+            string_equality=string_equality(counts, withhold_rates=withhold_rates),
+            json_types=json_type_census(connection, name),
+            shapes=shape_rows(connection, name, counts.readers, index),
+            disagreements=disagreements(connection, name, counts.readers, index),
+            distinct=distinct.get(name, 0),
+        )
+        for name, counts in patterns.items()
+    )
+
+
+def mark_untrusted(
+    columns: Iterable[Column], untrusted: Mapping[tuple[str, str], tuple[str, ...]]
+) -> tuple[Column, ...]:
+    """Mark the columns whose rate means nothing."""
+    return tuple(replace(one, untrusted=untrusted.get((one.field, one.consumer), ())) for one in columns)
+
+
+def make_run(
+    spec: AuditSpec,
+    *,
+    manifest: str,
+    cases: CaseCounts,
+    finish_reasons: dict[str, int],
+    sources: tuple[dict[str, str], ...],
+    consumers: tuple[ConsumerSummary, ...],
+    fields: tuple[FieldSummary, ...],
+    columns: tuple[Column, ...],
+    findings: tuple[Finding, ...],
+    broken: tuple[BrokenReference, ...],
+    withhold_rates: bool,
+    notes: tuple[str, ...],
+) -> Run:
+    """Give the finished run."""
+    created = created_at()
+    not_fixed = tuple(f"{one.name}: {part}" for one in consumers for part in one.not_fixed)
+    base = spec.environment
+    return Run(
+        run_id=run_id(created, manifest, consumers, [source.get("sha256") for source in sources]),
+        name=spec.name,
+        manifest_sha256=manifest,
+        created_at=created,
+        auditor_version=VERSION,
+        environment=RunEnvironment(base.clock, base.zone, base.locale, base.hash_seed, not_fixed),
+        cases=cases,
+        finish_reasons=finish_reasons,
+        consumers=consumers,
+        fields=fields,
+        columns=columns,
+        findings=findings,
+        broken_references=broken,
+        rates_withheld=withhold_rates,
+        spec=spec.file.name,
+        sources=sources,
+        notes=notes,
+    )

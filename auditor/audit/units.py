@@ -1,0 +1,64 @@
+"""The distinct raw values of a run: what is decoded, once per consumer, however many rows it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+#: Raw values handed to a session at once: bounds the memory of texts in flight.
+CHUNK = 262_144
+
+
+@dataclass(frozen=True)
+class FieldUnits:
+    """The distinct raw values of one field in order of first appearance.
+
+    `units` are their numbers in the table ``units``; `payloads` is None unless some consumer validates whole payloads.
+    """
+
+    field: str
+    units: pa.ChunkedArray
+    tokens: pa.ChunkedArray
+    payloads: pa.ChunkedArray | None
+
+    def __len__(self) -> int:
+        """Count the raw values."""
+        return len(self.units)
+
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """Give (start, length) of consecutive chunks."""
+        for start in range(0, len(self), CHUNK):
+            yield start, min(CHUNK, len(self) - start)
+
+
+def create_units(connection: DuckDBPyConnection) -> None:
+    """Create the table ``units`` from ``pairs``: one row per distinct (field, raw value, payload).
+
+    Numbered by first appearance, so that every consumer is asked in the order of the data set, run after run.
+    """
+    connection.execute("""
+        CREATE OR REPLACE TABLE units AS
+        SELECT row_number() OVER (ORDER BY first_row, field, token, payload) - 1 AS unit, *
+        FROM (
+            SELECT field, token, payload, bool_or(given) AS role_prediction, bool_or(NOT given) AS role_reference,
+                min(abs(first_row)) AS first_row
+            FROM (
+                SELECT field, prediction AS token, payload, true AS given, first_row
+                FROM pairs WHERE prediction IS NOT NULL
+                UNION ALL
+                SELECT field, reference, reference_payload, false, first_row FROM pairs WHERE reference IS NOT NULL
+            ) GROUP BY field, token, payload
+        )
+    """)
+
+
+def field_units(connection: DuckDBPyConnection, field: str, *, payloads: bool) -> FieldUnits:
+    """Read the units of one field."""
+    columns = "unit, token, payload" if payloads else "unit, token"
+    table = connection.sql(
+        f"SELECT {columns} FROM units WHERE field = $field ORDER BY unit", params={"field": field}
+    ).to_arrow_table()
+    return FieldUnits(field, table["unit"], table["token"], table["payload"] if payloads else None)

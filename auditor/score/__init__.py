@@ -1,0 +1,1 @@
+"""Verdicts → columns: `verdict_table` judges pairs in SQL, `columns` counts, `intervals` bounds the rates."""

@@ -1,0 +1,121 @@
+"""What holds for a field whichever consumer reads it: JSON types, shapes, and who agrees with whom."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from duckdb import DuckDBPyConnection
+
+from auditor.model.run import Disagreement, ShapeRow, Share
+from auditor.score.intervals import share
+
+#: Shapes shown per field; the rest is one row named so.
+MOST_SHAPES = 60
+
+
+def json_type_census(connection: DuckDBPyConnection, field_name: str) -> dict[str, Share]:
+    """How often the model sends each JSON type in this field, of the judged cases that send anything."""
+    rows = connection.execute(
+        "SELECT o.json_type, sum(j.n)::BIGINT FROM judged j JOIN outcomes o ON o.unit = j.p_unit "
+        "WHERE j.field = $field AND j.outcome = 'judged' GROUP BY 1 ORDER BY 2 DESC, 1",
+        {"field": field_name},
+    ).fetchall()
+    total = sum(n for _, n in rows)
+    return {kind: share(n, total) for kind, n in rows}
+
+
+@dataclass
+class _ShapeCounts:
+    rows: int = 0
+    strings: int = 0
+    example: str = ""
+    alike: bool = True
+    accepted: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    ok: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+
+def shape_rows(
+    connection: DuckDBPyConnection, field_name: str, readers: Sequence[str], index: Mapping[str, int]
+) -> tuple[ShapeRow, ...]:
+    """Give the shapes of the field's predictions, most rows first, with what each consumer makes of them."""
+    shapes: dict[str, _ShapeCounts] = defaultdict(_ShapeCounts)
+    for shape, strings, example, alike in connection.execute(
+        "SELECT shape, count(DISTINCT token), min_by(token, (length(token), token)), "
+        f"bool_and({_alike(readers, index)}) FROM outcomes WHERE field = $field AND role_prediction GROUP BY shape",
+        {"field": field_name},
+    ).fetchall():
+        counts = shapes[shape]
+        counts.strings, counts.example, counts.alike = strings, example, bool(alike)
+    for shape, pattern, n in connection.execute(
+        "SELECT shape, pattern, sum(n)::BIGINT FROM judged WHERE field = $field AND shape IS NOT NULL GROUP BY ALL",
+        {"field": field_name},
+    ).fetchall():
+        counts = shapes[shape]
+        counts.rows += n
+        for consumer, letter in zip(readers, pattern, strict=True):
+            counts.accepted[consumer] += n if letter in "ow" else 0
+            counts.ok[consumer] += n if letter == "o" else 0
+    rows = [
+        ShapeRow(name, c.example, c.rows, c.strings, dict(c.accepted), dict(c.ok), c.alike)
+        for name, c in shapes.items()
+        if c.strings
+    ]
+    rows.sort(key=lambda row: (-row.rows, row.shape))
+    return _folded(rows, readers)
+
+
+def _folded(rows: list[ShapeRow], readers: Sequence[str]) -> tuple[ShapeRow, ...]:
+    """Keep the most frequent shapes and add the others up, so that a report of free text stays readable."""
+    if len(rows) <= MOST_SHAPES:
+        return tuple(rows)
+    kept, rest = rows[: MOST_SHAPES - 1], rows[MOST_SHAPES - 1 :]
+    other = ShapeRow(
+        f"({len(rest)} other shapes)",
+        rest[0].example,
+        sum(row.rows for row in rest),
+        sum(row.strings for row in rest),
+        {name: sum(row.accepted.get(name, 0) for row in rest) for name in readers},
+        {name: sum(row.ok.get(name, 0) for row in rest) for name in readers},
+        all(row.alike for row in rest),
+    )
+    return (*kept, other)
+
+
+def _alike(readers: Sequence[str], index: Mapping[str, int]) -> str:
+    """SQL: every reader takes a value, and it is the same one."""
+    if not readers:
+        return "false"
+    numbers = [index[name] for name in readers]
+    read = [f"coalesce(s{i} = 'v', false)" for i in numbers]
+    same = [f"coalesce(k{numbers[0]} = k{i}, false)" for i in numbers[1:]]
+    return " AND ".join(read + same)
+
+
+def disagreements(
+    connection: DuckDBPyConnection, field_name: str, readers: Sequence[str], index: Mapping[str, int]
+) -> tuple[Disagreement, ...]:
+    """Give the matrix of consumers over all distinct predictions and references of the field, in one pass."""
+    pairs = list(combinations(readers, 2))
+    if not pairs:
+        return ()
+    counts = ", ".join(_pair_counts(index[left], index[right]) for left, right in pairs)
+    row = connection.execute(f"SELECT {counts} FROM outcomes WHERE field = $field", {"field": field_name}).fetchall()[0]
+    cells = [row[start : start + 6] for start in range(0, len(row), 6)]
+    return tuple(Disagreement(left, right, *cell) for (left, right), cell in zip(pairs, cells, strict=True))
+
+
+def _pair_counts(left: int, right: int) -> str:
+    a, b = f"coalesce(s{left} = 'v', false)", f"coalesce(s{right} = 'v', false)"
+    both = f"s{left} IS NOT NULL AND s{right} IS NOT NULL"
+    cases = [
+        both,
+        f"{a} AND {b} AND k{left} = k{right}",
+        f"{a} AND {b} AND k{left} <> k{right}",
+        f"{both} AND {a} AND NOT {b}",
+        f"{both} AND {b} AND NOT {a}",
+        f"{both} AND NOT {a} AND NOT {b}",
+    ]
+    return ", ".join(f"count(*) FILTER ({case})" for case in cases)

@@ -1,0 +1,103 @@
+"""Write a run aside and rename it whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from auditor.errors import StoreError
+from auditor.model.document import to_json_text
+from auditor.model.run import Run
+
+#: Tables of a run. `pairs` has the verdicts and points into `outcomes`, which has the raw values and every decoding.
+TABLES = {
+    "pairs": "SELECT * FROM judged",
+    "outcomes": "SELECT * FROM outcomes",
+    "faults": "SELECT * FROM faults",
+}
+
+_PARTIAL = re.compile(r"\.partial-(\d+)-")
+
+
+def write_run(
+    connection: duckdb.DuckDBPyConnection, run: Run, runs_folder: Path, spec_file: Path, sources: Sequence[Path]
+) -> Path:
+    """Write the run with its tables and input files under `runs_folder`; gives its folder.
+
+    Raises StoreError (disk full, no permission) and leaves nothing behind then.
+    """
+    final = runs_folder / run.run_id
+    partial = runs_folder / f".partial-{os.getpid()}-{run.run_id}"
+    try:
+        runs_folder.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(runs_folder)
+        partial.mkdir()
+        _write_tables(connection, partial)
+        _copy_sources(partial / "sources", spec_file, sources)
+        _write_durably(partial / "run.json", to_json_text(run))
+        if final.exists():
+            shutil.rmtree(final)
+        partial.rename(final)
+    except (OSError, duckdb.Error) as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise StoreError(_unwritable(final, error)) from error
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return final
+
+
+def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    for name, query in TABLES.items():
+        path = str(folder / f"{name}.parquet").replace("'", "''")
+        connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet, COMPRESSION lz4_raw)")
+
+
+def _copy_sources(folder: Path, spec_file: Path, sources: Sequence[Path]) -> None:
+    """Keep the input as it was, so that a later parser can read the same raw outputs again."""
+    folder.mkdir()
+    if spec_file.is_file():
+        shutil.copyfile(spec_file, folder / "audit.toml")
+    for number, source in enumerate(sources):
+        shutil.copyfile(source, folder / f"{number:03d}-{source.name}")
+
+
+def _write_durably(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _remove_abandoned(runs_folder: Path) -> None:
+    """Remove what killed runs left: folders that were never renamed and whose process is gone."""
+    for folder in runs_folder.glob(".partial-*"):
+        match = _PARTIAL.match(folder.name)
+        if match is not None and not _is_alive(int(match.group(1))):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    if pid == os.getpid():
+        return False
+    with contextlib.suppress(PermissionError):
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+    return True
+
+
+def _unwritable(folder: Path, error: Exception) -> str:
+    return (
+        f"the run could not be written to {folder}\n"
+        f"  seen:  {error}\n"
+        "  cause: the disk is full, or the folder may not be written\n"
+        "  next:  free space or permissions there and run again; nothing half-written was left"
+    )
