@@ -1,0 +1,130 @@
+"""Frames: how raw values are written for a worker, how many at once, and how its replies are read."""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+LENGTHS = struct.Struct(">II")
+
+#: A frame holds at most so many strings and bytes, and about so many seconds of work.
+MOST_STRINGS = 8192
+MOST_BYTES = 4 * 1024 * 1024
+SECONDS = 0.5
+
+#: A longer JSON value may be too deep or too big for `json.loads`: the worker then parses each one for itself.
+LONGEST_SAFE_JSON = 900
+
+
+class Header(msgspec.Struct):
+    """Header of a reply; `faults` are the distinct [status, error], `kinds[i]` is the fault of the value `at[i]`."""
+
+    base: int
+    at: list[int]
+    kinds: list[int]
+    faults: list[tuple[str, str]]
+    stop: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A whole reply."""
+
+    header: Header
+    texts: list[str | None]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Raw values on their way: `indices` into the job, `base` the position of the first."""
+
+    indices: Sequence[int]
+    base: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """Position of the worker between this frame and the next."""
+        return self.base + len(self.indices)
+
+
+_encode = msgspec.json.Encoder().encode
+_header = msgspec.json.Decoder(Header)
+_texts = msgspec.json.Decoder(list[str | None])
+
+
+def pack(header: dict[str, object], body: bytes) -> bytes:
+    """Write a frame."""
+    head = _encode(header)
+    return b"".join((LENGTHS.pack(len(head), len(body)), head, body))
+
+
+def read_reply(header: bytes, body: bytes) -> Reply:
+    """Read a reply; msgspec.DecodeError where it is none."""
+    return Reply(_header.decode(header), _texts.decode(body))
+
+
+def as_text(token: str) -> str:
+    """Give the string token that a text parser receives for a raw value: other scalars as their source text."""
+    return token if token[0] == '"' else _encode(token).decode()
+
+
+@dataclass(frozen=True)
+class Job:
+    """The raw values of one call: `tokens` as they are written, `quoted` where each is sent as the text of its JSON."""
+
+    field: str
+    mode: str
+    tokens: Sequence[str]
+    quoted: bool
+
+    def frame(self, indices: Sequence[int], base: int) -> Frame:
+        """Write some of the values as a frame."""
+        if isinstance(indices, range):
+            tokens = self.tokens[indices.start : indices.stop]
+        else:
+            tokens = [self.tokens[index] for index in indices]
+        mode, quoted = self.mode, self.quoted
+        if mode == "value" and not quoted and max(map(len, tokens)) > LONGEST_SAFE_JSON and max(tokens)[0] != '"':
+            mode, quoted = "item", True
+        body = _encode(tokens) if quoted else b"".join((b"[", ",".join(tokens).encode(), b"]"))
+        return Frame(indices, base, pack({"field": self.field, "mode": mode, "base": base}, body))
+
+
+@dataclass
+class Queue:
+    """Indices still to decode, in order; what was lost comes back to the front."""
+
+    parts: deque[Sequence[int]] = field(default_factory=deque)
+
+    def put_back(self, parts: Iterable[Sequence[int]]) -> None:
+        """Put parts before everything else, the first one first."""
+        self.parts.extendleft(reversed([part for part in parts if len(part)]))
+
+    def take(self, most: int, size_of: Callable[[Sequence[int]], int]) -> Sequence[int]:
+        """Take the next indices: at most `most`, and fewer where they are long."""
+        if not self.parts:
+            return ()
+        part = self.parts.popleft()
+        most = min(most, len(part))
+        while most > 1 and size_of(part[:most]) > MOST_BYTES:
+            most = max(1, most // 4)
+        if most < len(part):
+            self.parts.appendleft(part[most:])
+        return part[:most]
+
+
+@dataclass
+class Pace:
+    """How many strings a frame holds, from how fast the last one came back: a slow parser gets small frames."""
+
+    most: int = 256
+
+    def measure(self, strings: int, seconds: float) -> None:
+        """Learn from a reply."""
+        fitting = MOST_STRINGS if seconds <= 0 else int(strings / seconds * SECONDS)
+        self.most = max(1, min(MOST_STRINGS, fitting, self.most * 8))

@@ -1,0 +1,143 @@
+"""What is started for a consumer: command, process environment, configuration."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from auditor.decode.clock import at_clock
+from auditor.errors import ConsumerError
+from auditor.model.environment import Environment
+from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
+
+WORKER = Path(__file__).resolve().parent.parent / "worker" / "main.py"
+
+#: What a worker inherits of our own environment; everything else is set or absent.
+INHERITED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
+
+LOCALE_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MONETARY", "LC_COLLATE", "LC_MESSAGES")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to start a worker, and what its canary must see; `zone`, `locale` and `hash_seed` are what is in force."""
+
+    consumer: str
+    program: str
+    command: tuple[str, ...]
+    variables: dict[str, str]
+    config: dict[str, Any]
+    clock: float
+    zone: str
+    locale: str | None
+    hash_seed: str
+
+    @property
+    def timeout(self) -> float:
+        """Seconds that one string may take."""
+        return float(self.config["timeout"])
+
+
+def make_plan(
+    spec: AuditSpec,
+    consumer: ConsumerSpec,
+    environment: Environment,
+    fields: Mapping[str, FieldSpec],
+    carried: frozenset[str] | None,
+) -> Plan:
+    """Derive a plan; ConsumerError where the interpreter or the root is not there."""
+    root = spec.folder / (consumer.root or ".")
+    program = interpreter_of(spec, consumer)
+    if not root.is_dir():
+        raise ConsumerError(consumer.name, f"use {root} as the import root", "there is no such folder", "correct `root`")
+    instant = datetime.fromisoformat(environment.clock)
+    clock = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
+    variables = variables_of(spec, consumer, environment)
+    command = [program, *(["-P"] if program == sys.executable else []), str(WORKER)]
+    return Plan(
+        consumer=consumer.name,
+        program=program,
+        command=tuple(at_clock(command, environment.clock)),
+        variables=variables,
+        config=config_of(spec, consumer, fields, carried, root, clock),
+        clock=clock,
+        zone=variables["TZ"],
+        locale=locale_of(variables),
+        hash_seed=variables["PYTHONHASHSEED"],
+    )
+
+
+def interpreter_of(spec: AuditSpec, consumer: ConsumerSpec) -> str:
+    """Give the consumer's interpreter, not resolved: a virtual environment is known by the path it is called by."""
+    if consumer.interpreter is None:
+        return sys.executable
+    path = Path(os.path.abspath(spec.folder / Path(consumer.interpreter).expanduser()))
+    hint = "correct `interpreter`, or create the virtual environment that it names"
+    if not path.is_file():
+        raise ConsumerError(consumer.name, f"start {path}", "there is no such file", hint)
+    if not os.access(path, os.X_OK):
+        raise ConsumerError(consumer.name, f"start {path}", "the file cannot be executed", hint)
+    return str(path)
+
+
+def variables_of(spec: AuditSpec, consumer: ConsumerSpec, environment: Environment) -> dict[str, str]:
+    """Give the process environment: an allow-list, the consumer's own, and what is under test.
+
+    The consumer's `env` is how it runs in production and so overrides the base environment; a part that a probe
+    varies overrides both.
+    """
+    base = spec.environment
+    variables = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    if environment.locale != base.locale or not any(name in consumer.env for name in LOCALE_VARIABLES):
+        own = {name: value for name, value in consumer.env.items() if name not in LOCALE_VARIABLES}
+        variables |= own | {"LANG": environment.locale, "LC_ALL": environment.locale}
+    else:
+        variables |= consumer.env
+    if environment.zone != base.zone or "TZ" not in consumer.env:
+        variables["TZ"] = environment.zone
+    if environment.hash_seed != base.hash_seed or "PYTHONHASHSEED" not in consumer.env:
+        variables["PYTHONHASHSEED"] = str(environment.hash_seed)
+    return variables
+
+
+def locale_of(variables: Mapping[str, str]) -> str | None:
+    """Give the one locale in force, None where the consumer mixes several."""
+    named = {variables[name] for name in LOCALE_VARIABLES if name in variables}
+    return variables.get("LC_ALL") or (named.pop() if len(named) == 1 and "LANG" in variables else None)
+
+
+def config_of(
+    spec: AuditSpec,
+    consumer: ConsumerSpec,
+    fields: Mapping[str, FieldSpec],
+    carried: frozenset[str] | None,
+    root: Path,
+    clock: float,
+) -> dict[str, Any]:
+    """Give the worker's configuration: the door of `auditor/worker/main.py` says what each key means."""
+    return {
+        "consumer": consumer.name,
+        "adapter": consumer.adapter,
+        "root": os.path.abspath(root),
+        "folder": os.path.abspath(spec.folder),
+        "fields": {name: field.type for name, field in fields.items()},
+        "paths": {name: field.prediction_path for name, field in fields.items()},
+        "reads": {name: target for name, target in consumer.reads.items() if name in fields},
+        "receives": consumer.receives,
+        "scope": consumer.scope,
+        "carried": None if carried is None else sorted(carried),
+        "model": consumer.model,
+        "engine": consumer.engine,
+        "settings": consumer.settings,
+        "plan": None,
+        "env": consumer.env,
+        "memory": consumer.memory,
+        "timeout": consumer.timeout,
+        # Where zones are compared: now, and in two seasons of the clock's year.
+        "instants": [clock, clock - 90 * 86400.0, clock + 90 * 86400.0],
+    }

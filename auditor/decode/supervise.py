@@ -1,0 +1,217 @@
+"""Finds the string that killed or hung a worker, and makes it cost one decoding.
+
+The progress word names a suspect; it is condemned only where it fails alone, in a fresh process. Where it does not,
+the rest of its frame is decoded string by string: a parser that, say, closes its descriptors dies some strings later.
+What fails in company and not alone is a warning: the parser keeps state.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from auditor.decode.exchange import Exchange, Limits, Lost
+from auditor.decode.frames import Frame, Job, Pace, Queue, Reply
+from auditor.errors import ConsumerError
+from auditor.model.decoding import Decodings, Fault
+
+#: Deaths that no single string explains, after which there is no faithful answer.
+MOST_UNEXPLAINED = 200
+
+
+class Supervisor:
+    """Decodes jobs in one worker after another; `start` gives a fresh one."""
+
+    def __init__(self, consumer: str, start: Callable[[], Exchange], limits: Limits) -> None:
+        self.consumer, self.limits = consumer, limits
+        self._start = start
+        self._exchange: Exchange | None = None
+        self._base = 1
+        self._pace = Pace()
+        self._known_good: dict[tuple[str, str], str] = {}
+        self._unexplained = 0
+        self._faults: dict[tuple[str, str], Fault] = {}
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._exchange is not None:
+            exchange, self._exchange = self._exchange, None
+            exchange.close()
+
+    def adopt(self, exchange: Exchange) -> None:
+        """Use a worker that is already running."""
+        self._exchange = exchange
+
+    @property
+    def exchange(self) -> Exchange:
+        """The running worker; a fresh one where the last is gone."""
+        if self._exchange is None:
+            self._exchange = self._start()
+        return self._exchange
+
+    def decode(self, job: Job, indices: Sequence[int], found: Decodings, progress: Callable[[int], None] | None) -> None:
+        """Decode the values at `indices` of a job into `found`."""
+        queue = Queue()
+        queue.put_back([indices])
+        meter = Meter(progress)
+        while queue.parts:
+            try:
+                self._stream(job, queue, found, meter)
+            except Lost as lost:
+                self.close()
+                queue.put_back([lost.frame.indices, *(frame.indices for frame in lost.unanswered)])
+                self._recover(job, lost, queue, found, meter)
+
+    def _stream(self, job: Job, queue: Queue, found: Decodings, meter: Meter) -> None:
+        """Decode frame after frame until the queue is empty or the worker is lost."""
+        last = time.monotonic()
+        for frame, reply in self.exchange.run(lambda: self._next_frame(job, queue), self.limits, meter.look):
+            self._store(frame.indices, reply, found)
+            meter.done(len(frame.indices))
+            now = time.monotonic()
+            self._pace.measure(len(frame.indices), now - last)
+            last = now
+            self._remember(job, frame, reply)
+
+    def _next_frame(self, job: Job, queue: Queue) -> Frame | None:
+        tokens = job.tokens
+        indices = queue.take(self._pace.most, lambda part: sum(len(tokens[index]) for index in part))
+        return self._frame(job, indices) if indices else None
+
+    def _frame(self, job: Job, indices: Sequence[int]) -> Frame:
+        frame = job.frame(indices, self._base)
+        self._base = frame.end + 1  # the position between two frames belongs to neither
+        return frame
+
+    def _remember(self, job: Job, frame: Frame, reply: Reply) -> None:
+        """Keep one value that was decoded, to warm up a fresh process with."""
+        key = job.field, job.mode
+        if key not in self._known_good:
+            for index, text in zip(frame.indices, reply.texts, strict=False):
+                if text is not None:
+                    self._known_good[key] = job.tokens[index]
+                    return
+
+    def _store(self, indices: Sequence[int], reply: Reply, found: Decodings) -> None:
+        """Put a reply where it belongs."""
+        texts, header = reply.texts, reply.header
+        if isinstance(indices, range):
+            found.texts[indices.start : indices.start + len(texts)] = texts
+        else:
+            for index, text in zip(indices, texts, strict=False):
+                found.texts[index] = text
+        if header.at:
+            kinds = [self._fault(status, error) for status, error in header.faults]
+            found.faults.update(
+                {indices[at]: kinds[kind] for at, kind in zip(header.at, header.kinds, strict=True)}
+            )
+
+    def _fault(self, status: str, error: str) -> Fault:
+        key = status, error
+        fault = self._faults.get(key)
+        if fault is None:
+            if len(self._faults) > 100_000:
+                self._faults.clear()
+            fault = self._faults[key] = Fault(status, error)  # type: ignore[arg-type]
+        return fault
+
+    def _recover(self, job: Job, lost: Lost, queue: Queue, found: Decodings, meter: Meter) -> None:
+        """Find the string that is to blame, and leave in the queue what is still to decode."""
+        indices = queue.parts.popleft()
+        suspect = lost.index
+        if lost.replied is not None:
+            self._store(indices, lost.replied, found)
+            meter.done(suspect)
+            indices, suspect = indices[suspect:], 0
+        rest = [*indices[:suspect], *indices[suspect + 1 :]]
+        if self._fails_alone(job, indices[suspect], found):
+            meter.done(1)
+            queue.put_back([rest])
+            return
+        meter.done(1)
+        left = self._one_by_one(job, rest, found, meter)
+        if left is None:
+            self._unexplain(job, indices[suspect], lost, found)
+        else:
+            queue.put_back([left])
+
+    def _fails_alone(self, job: Job, index: int, found: Decodings) -> bool:
+        """Decode one value in a fresh process; where that fails too, its decoding is the failure."""
+        self.close()
+        self._warm_up(job)
+        try:
+            reply = self.exchange.ask(self._frame(job, [index]), self.limits)
+        except Lost as lost:
+            self.close()
+            found.texts[index] = None
+            found.faults[index] = self._fault(lost.status, lost.error)
+            return True
+        self._store([index], reply, found)
+        return False
+
+    def _warm_up(self, job: Job) -> None:
+        """Decode a value that is known to be good: what a parser imports at its first call takes its own time."""
+        good = self._known_good.get((job.field, job.mode))
+        if good is not None:
+            warm = Job(job.field, job.mode, [good], job.quoted)
+            try:
+                self.exchange.ask(self._frame(warm, range(1)), self.limits)
+            except Lost:
+                self.close()
+
+    def _one_by_one(self, job: Job, indices: list[int], found: Decodings, meter: Meter) -> list[int] | None:
+        """Decode values each in a frame of its own; give what is left after the one to blame, None where none is."""
+        at = 0
+        while at < len(indices):
+            singles = iter(indices[at:])
+            try:
+                for frame, reply in self.exchange.run(lambda: self._single(job, singles), self.limits):  # noqa: B023
+                    self._store(frame.indices, reply, found)
+                    meter.done(1)
+                    at += 1
+            except Lost as lost:
+                self.close()
+                meter.done(1)
+                at += 1
+                if self._fails_alone(job, lost.frame.indices[0], found):
+                    return indices[at:]
+                self._unexplain(job, lost.frame.indices[0], lost, found)
+        return None
+
+    def _single(self, job: Job, singles: Iterator[int]) -> Frame | None:
+        index = next(singles, None)
+        return None if index is None else self._frame(job, [index])
+
+    def _unexplain(self, job: Job, index: int, lost: Lost, found: Decodings) -> None:
+        """Warn of a failure that does not repeat; too many of them are no audit."""
+        found.warnings[index] = f"{lost.status}: {lost.error} among other values, not alone: the parser keeps state"
+        self._unexplained += 1
+        if self._unexplained > MOST_UNEXPLAINED:
+            raise ConsumerError(
+                self.consumer,
+                f"decode {job.field}, each time in a fresh process after a failure",
+                f"{self._unexplained} failures ({lost.error}) of values that decode well alone",
+                "the parser's outcome depends on what it read before: make it keep no state",
+            )
+
+
+class Meter:
+    """Reports how many values are done, also inside a slow frame, and never counts one twice."""
+
+    def __init__(self, report: Callable[[int], None] | None) -> None:
+        self._report, self._done, self._shown = report, 0, 0
+
+    def done(self, count: int) -> None:
+        """Count values that are decoded."""
+        self._done += count
+        self._show(self._done)
+
+    def look(self, frame: Frame, position: int) -> None:
+        """Count what a worker has passed in the frame that it is at."""
+        if frame.base <= position < frame.end:
+            self._show(self._done + position - frame.base)
+
+    def _show(self, count: int) -> None:
+        if self._report is not None and count > self._shown:
+            self._report(count - self._shown)
+            self._shown = count

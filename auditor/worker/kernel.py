@@ -1,0 +1,152 @@
+"""The loop: one raw value after another through the consumer's parser, into tagged text or a fault."""
+
+from __future__ import annotations
+
+from builtins import BaseException, Exception, KeyError, MemoryError, dict, enumerate, hasattr, isinstance, len, type
+from sys import getrecursionlimit, setrecursionlimit
+
+from .canonical import Null, Tags, Unexpected
+from .trouble import describe
+from .wire import OUT_OF_MEMORY, leave, scan_once
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Optional, Tuple
+
+    from .wire import Channel
+
+
+class Outcome:
+    """What one frame gave: texts, and the faults by index with equal ones written once."""
+
+    def __init__(self) -> None:
+        self.texts: List[Optional[str]] = []
+        self.at: List[int] = []
+        self.kinds: List[int] = []
+        self.known: Dict[Tuple[str, str], int] = {}
+        self.stop = ""
+
+    def fault(self, index: int, status: str, error: str) -> None:
+        """Note that a string has no value."""
+        self.at.append(index)
+        self.kinds.append(self.known.setdefault((status, error), len(self.known)))
+
+    def header(self, base: int) -> Dict[str, Any]:
+        """Give the reply's header."""
+        faults = [[status, error] for status, error in self.known]
+        return {"base": base, "at": self.at, "kinds": self.kinds, "faults": faults, "stop": self.stop}
+
+
+def status_of(error: BaseException) -> Tuple[str, str]:
+    """Say what an error means for the one string that raised it."""
+    if isinstance(error, Null):
+        return "null", error.args[0]
+    if isinstance(error, Unexpected):
+        return "rejected", error.args[0]
+    return ("rejected" if isinstance(error, Exception) else "crashed"), describe(error)
+
+
+def decode_each(parse: Callable[[Any], Any], values: List[Any], base: int, tags: Tags, channel: Channel) -> Outcome:
+    """Decode string by string; everything in this loop is a local name, since each costs every string."""
+    outcome = Outcome()
+    append, fault, exact, other = outcome.texts.append, outcome.fault, tags.exact, tags.other
+    words, forked = channel.words, channel.forked
+    position = base
+    for value in values:
+        words[0] = position
+        position += 1
+        try:
+            result = parse(value)
+            if forked:
+                leave(0)
+            if result is not None:
+                try:
+                    append(exact[type(result)](result))
+                except KeyError:
+                    append(other(result))
+                continue
+            status, error = "null", "None"
+        except BaseException as raised:  # noqa: BLE001 - whatever a parser raises is its decoding
+            if forked:
+                leave(0)
+            if isinstance(raised, MemoryError):
+                outcome.stop = describe(raised)
+                break
+            status, error = status_of(raised)
+        fault(position - base - 1, status, error)
+        append(None)
+    return outcome
+
+
+def decode_whole(adapter: Any, field: str, values: List[Any]) -> Outcome:
+    """Decode a frame in one call of an adapter that works on columns."""
+    outcome = Outcome()
+    outcome.texts, faults = adapter.decode_batch(field, values)
+    for index in sorted(faults):
+        status, error = faults[index]
+        outcome.fault(index, status, error)
+    return outcome
+
+
+class Kernel:
+    """Answers requests until there are no more."""
+
+    def __init__(self, channel: Channel, adapter: Any, fields: Dict[str, str]) -> None:
+        self.channel, self.adapter = channel, adapter
+        self.tags = {field: Tags(kind) for field, kind in fields.items()}
+        self.parsers: Dict[Tuple[str, str], Callable[[Any], Any]] = {}
+        self.whole = hasattr(adapter, "decode_batch")
+        self.depth = getrecursionlimit()
+
+    def serve(self) -> None:
+        """Answer one request after another; a parser that used up the memory ends the process."""
+        while True:
+            header, body = self.channel.receive()
+            try:
+                self.answer(header, body)
+            except MemoryError:
+                self.channel.quit(OUT_OF_MEMORY)
+
+    def answer(self, header: Dict[str, Any], body: str) -> None:
+        """Decode one frame and send what came of it."""
+        values, base = scan_once(body, 0)[0], header["base"]
+        outcome = self.decode(header["field"], header["mode"], values, base)
+        self.channel.words[0] = base + len(values)
+        if getrecursionlimit() != self.depth:
+            setrecursionlimit(self.depth)
+        self.channel.send(outcome.header(base), outcome.texts)
+        if outcome.stop:
+            leave(1)
+
+    def decode(self, field: str, mode: str, values: List[Any], base: int) -> Outcome:
+        """Choose how this frame is decoded."""
+        if not self.whole:
+            return decode_each(self.parser(field, mode), values, base, self.tags[field], self.channel)
+        self.channel.words[0] = base
+        try:
+            return decode_whole(self.adapter, field, values)
+        except MemoryError as error:
+            outcome = Outcome()
+            outcome.stop = describe(error)
+            return outcome
+        except BaseException as error:  # noqa: BLE001 - a frame of one carries the engine's error, a longer one is split
+            outcome = Outcome()
+            if len(values) > 1:
+                outcome.stop = describe(error)
+                return outcome
+            outcome.fault(0, *status_of(error))
+            outcome.texts.append(None)
+            return outcome
+
+    def parser(self, field: str, mode: str) -> Callable[[Any], Any]:
+        """Give the parser of a field, with the JSON parsed first in mode `item`."""
+        key = field, mode
+        if key not in self.parsers:
+            parse = self.adapter.payload_parser(field) if mode == "payload" else self.adapter.parser(field)
+            self.parsers[key] = after_json(parse) if mode == "item" else parse
+        return self.parsers[key]
+
+
+def after_json(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Parse the JSON text of one value, then the value: a value that json cannot take costs no other."""
+    return lambda text: parse(scan_once(text, 0)[0])

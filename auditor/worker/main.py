@@ -1,0 +1,91 @@
+"""The worker: decodes frames of raw values with a consumer's own parsers, inside a process of its own.
+
+Run as ``python main.py REQUEST REPLY PROGRESS LIFELINE`` with four inherited descriptors. A frame is two big-endian
+32-bit lengths, a JSON header and a JSON body. The first request's header is the configuration and its body is empty;
+the first reply says what the consumer is, or why it could not be opened. Every later request is answered by one frame,
+in order:
+
+    request  {"field", "mode", "base"}  [raw value, ...]     mode: value, item (JSON text to parse first), payload
+    reply    {"base", "at", "kinds", "faults", "stop"}  [tagged text or null, ...]
+
+``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
+reply ends before the string that exhausted the memory, and so does this process. PROGRESS is shared memory of two
+64-bit words: the position being decoded (base + index; base + length between frames), and the reason for leaving.
+
+An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its path, with
+
+    open_adapter(config: dict) -> adapter
+
+``config`` is the parent's configuration: consumer, adapter, root, fields (field: type), reads (field: target), receives,
+scope, carried, model, engine, settings, plan, memory, timeout. The adapter has
+
+    ready() -> dict            reads {field: target}, version_parts (any JSON), settings {str: str}; scope, scope_note
+    parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding
+    payload_parser(field)      the same for the JSON text of a whole payload (optional)
+or, instead of `parser`,
+    decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why
+
+The kernel loops, keeps the progress word, turns objects into tagged text and catches whatever is raised. A start that
+fails raises any exception; the attributes `tried`, `seen` and `hint` are shown where it has them (`trouble.StartError`).
+Other files of this folder are imported as ``from . import ...``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+HERE = __file__.rpartition("/")[0]
+if sys.path and sys.path[0] == HERE:  # `-P` does this from Python 3.11 on
+    del sys.path[0]
+if sys.version_info < (3, 8):
+    sys.exit("the auditor's worker needs Python 3.8 or newer, this is " + sys.version.split()[0])
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import canary, kernel, trouble, wire
+else:
+    package = type(sys)("_auditor_worker")
+    package.__path__ = [HERE]
+    sys.modules["_auditor_worker"] = package
+    from _auditor_worker import canary, kernel, trouble, wire
+
+
+def open_consumer(config: dict[str, Any]) -> Any:
+    """Open the adapter on the consumer; whatever goes wrong there is a StartError."""
+    name = "_auditor_worker." + config["adapter"] + "_adapter"
+    try:
+        module = __import__(name, fromlist=["open_adapter"])
+        return module.open_adapter(config)
+    except BaseException as error:  # noqa: BLE001 - the consumer's import may raise anything, sys.exit too
+        raise trouble.as_start_error(error) from error
+
+
+def start(channel: wire.Channel) -> kernel.Kernel:
+    """Take the configuration, fix the limits, look at the environment, open the consumer and report."""
+    config, _ = channel.receive()
+    canary.limit_memory(config["memory"])
+    seen = canary.look(config["instants"])
+    try:
+        adapter = open_consumer(config)
+        ready = dict(adapter.ready())
+    except trouble.StartError as error:
+        channel.send({"error": {"tried": error.tried, "seen": error.seen, "hint": error.hint}}, [])
+        wire.leave(1)
+    ready["canary"] = seen
+    ready["whole"] = hasattr(adapter, "decode_batch")
+    channel.send({"ready": ready}, [])
+    return kernel.Kernel(channel, adapter, config["fields"])
+
+
+def main(arguments: list[str]) -> None:
+    """Serve the parent until it closes its end."""
+    request, reply, progress, lifeline = (int(argument) for argument in arguments)
+    wire.die_with_parent(lifeline)
+    start(wire.Channel(request, reply, progress)).serve()
+    wire.leave(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

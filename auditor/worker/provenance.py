@@ -1,0 +1,114 @@
+"""What a consumer is made of: sources under its root, the distributions that it imported, the Python that runs it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterable, List, Optional, Tuple
+
+INSTALLED = ("site-packages", "dist-packages")
+
+
+def version_parts(root: str, before: Iterable[str]) -> Dict[str, Any]:
+    """Give everything that a consumer's version is derived from; `before` are the modules that are not its own."""
+    known = set(before)
+    modules = [(name, module_file(module)) for name, module in list(sys.modules.items()) if name not in known]
+    return {
+        "sources": own_sources(root, [file for _, file in modules if file]),
+        "distributions": distributions(modules),
+        "python": "%s %s" % (sys.implementation.name, sys.version.split()[0]),
+    }
+
+
+def settings(parts: Dict[str, Any]) -> Dict[str, str]:
+    """Give the readable part."""
+    shown = {"python": parts["python"]}
+    if parts["distributions"]:
+        shown["distributions"] = ", ".join("%s %s" % item for item in sorted(parts["distributions"].items()))
+    return shown
+
+
+def module_file(module: Any) -> Optional[str]:
+    """Give the file of a module; what sits in sys.modules need not be one."""
+    file = getattr(module, "__file__", None)
+    return file if isinstance(file, str) else None
+
+
+def own_sources(root: str, files: Iterable[str]) -> Dict[str, str]:
+    """Hash the consumer's own files, by their path inside the root."""
+    start = os.path.join(os.path.realpath(root), "")
+    hashes = {}
+    for file in files:
+        path = os.path.realpath(file)
+        if path.startswith(start) and not any(part in path.split(os.sep) for part in INSTALLED):
+            try:
+                with open(path, "rb") as source:
+                    hashes[path[len(start) :]] = hashlib.sha256(source.read()).hexdigest()
+            except OSError:
+                continue
+    return hashes
+
+
+def distributions(modules: Iterable[Tuple[str, Optional[str]]]) -> Dict[str, str]:
+    """Map the imported top-level names to the distributions that installed them."""
+    wanted: Dict[str, set] = {}
+    for name, file in modules:
+        folder = installed_in(file)
+        if folder:
+            wanted.setdefault(folder, set()).add(name.split(".")[0])
+    found: Dict[str, str] = {}
+    for folder, names in wanted.items():
+        found.update(look_up(folder, names))
+    return found
+
+
+def installed_in(file: Optional[str]) -> Optional[str]:
+    """Give the folder of installed packages that a file is in."""
+    parts = file.split(os.sep) if file else []
+    for marker in INSTALLED:
+        if marker in parts:
+            return os.sep.join(parts[: parts.index(marker) + 1])
+    return None
+
+
+def look_up(folder: str, names: "set[str]") -> Dict[str, str]:
+    """Find the distributions of some top-level names: by their own name first, then by what each says it installed."""
+    try:
+        metadata = sorted(entry for entry in os.listdir(folder) if entry.endswith((".dist-info", ".egg-info")))
+    except OSError:
+        return {}
+    found, left = {}, set(names)
+    for entry in metadata:
+        project, version = entry.rsplit(".", 1)[0].split("-")[:2] if "-" in entry else (entry, "")
+        if project.lower().replace("-", "_") in {name.lower() for name in left}:
+            found[project] = version
+            left = {name for name in left if name.lower() != project.lower().replace("-", "_")}
+    for entry in metadata if left else []:
+        taken = left.intersection(top_level_names(os.path.join(folder, entry)))
+        if taken:
+            project, version = entry.rsplit(".", 1)[0].split("-")[:2] if "-" in entry else (entry, "")
+            found[project] = version
+            left -= taken
+    return found
+
+
+def top_level_names(folder: str) -> List[str]:
+    """Read the top-level names that a distribution installed."""
+    for name, split in (("top_level.txt", False), ("RECORD", True)):
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                lines = file.read().split("\n")
+        except OSError:
+            continue
+        return sorted({first_part(line) for line in lines}) if split else lines
+    return []
+
+
+def first_part(line: str) -> str:
+    """Give the top-level name in a line of RECORD."""
+    part = line.split(",", 1)[0].split("/", 1)[0]
+    return part.split(".", 1)[0] if part.endswith((".py", ".so")) else part

@@ -1,0 +1,44 @@
+"""Adapter for functions: ``module:function`` from the consumer's import root."""
+
+from __future__ import annotations
+
+import sys
+
+from . import loading, provenance
+from .trouble import StartError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict
+
+
+class PythonAdapter:
+    """The consumer's functions, one per field."""
+
+    def __init__(self, config: Dict[str, Any]) -> None:
+        self.root, self.reads = config["root"], config["reads"]
+        before = set(sys.modules)
+        loading.add_root(self.root)
+        self.parsers = {field: self._function(field, target) for field, target in self.reads.items()}
+        self.parts = provenance.version_parts(self.root, before)
+
+    def _function(self, field: str, target: str) -> Callable[[Any], Any]:
+        found = loading.load(target, self.root)
+        if not callable(found):
+            seen = "%s is of type %s and cannot be called" % (target, type(found).__name__)
+            raise StartError("load %s for %s" % (target, field), seen, "name a function that takes one raw value")
+        function: Callable[[Any], Any] = found
+        return function
+
+    def ready(self) -> Dict[str, Any]:
+        """Say which function reads which field, and what they are made of."""
+        return {"reads": self.reads, "version_parts": self.parts, "settings": provenance.settings(self.parts)}
+
+    def parser(self, field: str) -> Callable[[Any], Any]:
+        """Give the function that reads a field."""
+        return self.parsers[field]
+
+
+def open_adapter(config: Dict[str, Any]) -> PythonAdapter:
+    """Import the consumer's functions."""
+    return PythonAdapter(config)

@@ -1,0 +1,150 @@
+"""Frames over two descriptors and the shared progress words; built to outlive what a parser does to the process.
+
+Everything that is used after the consumer is imported is bound here before it: a parser may replace any function of
+any module, close descriptors, or come back twice from a fork.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import mmap
+import os
+import struct
+from builtins import BrokenPipeError, OSError, UnicodeEncodeError, dict, isinstance, len, list, memoryview, min, ord, str
+from json import encoder
+from os import _exit as leave
+from os import fstat, getpgrp, getpid, read, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, NoReturn
+
+LENGTHS = struct.Struct(">II")
+
+#: Reasons for leaving, in the second progress word: the exit code alone may be the parser's own.
+LOST_DESCRIPTORS, OUT_OF_MEMORY = 1, 2
+
+scan_once = json.JSONDecoder().scan_once
+
+
+def make_encoder() -> "Callable[[Any], str]":
+    """Give an encoder that holds no reference into the json module, which a parser may patch."""
+    if encoder.c_make_encoder is None:
+        return encoder.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    chunks = encoder.c_make_encoder(None, None, encoder.encode_basestring, None, ":", ",", False, False, True)
+    join = "".join
+    return lambda value: join(chunks(value, 0))
+
+
+encode = make_encoder()
+
+
+def die_with_parent(lifeline: int) -> None:
+    """Let the kernel end this process group when the parent is gone, even in the middle of a hang."""
+    try:
+        own_group = getpgrp() == getpid()
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -getpid() if own_group else getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    except (OSError, AttributeError):
+        pass  # the end of the request pipe ends an idle worker all the same
+
+
+def identity(descriptor: int) -> "tuple[int, int]":
+    """Name what a descriptor is open on, so that a number that was closed and reused is seen."""
+    status = fstat(descriptor)
+    return status.st_dev, status.st_ino
+
+
+class Channel:
+    """The two ends of the protocol and the progress words."""
+
+    def __init__(self, request: int, reply: int, progress: int) -> None:
+        self.request, self.reply = request, reply
+        self.requested, self.replied = identity(request), identity(reply)
+        self.words = memoryview(mmap.mmap(progress, 16)).cast("Q")
+        self.pid = getpid()
+        self.forked: "list[int]" = []
+        os.register_at_fork(after_in_child=self.after_fork)
+
+    def after_fork(self) -> None:
+        """Keep a child of the parser off the protocol: it must neither speak nor hold the pipes open."""
+        self.forked.append(1)
+        for descriptor in (self.request, self.reply):
+            try:
+                os.close(descriptor)
+            except OSError:
+                pass
+
+    def check(self, descriptor: int, expected: "tuple[int, int]") -> None:
+        """Leave where this process is a fork, or where the descriptor is no longer the protocol's."""
+        if self.forked or getpid() != self.pid:
+            leave(0)
+        try:
+            if identity(descriptor) == expected:
+                return
+        except OSError:
+            pass
+        self.quit(LOST_DESCRIPTORS)
+
+    def quit(self, reason: int) -> "NoReturn":
+        """Leave with a reason that the parent reads."""
+        self.words[1] = reason
+        leave(1)
+
+    def receive(self) -> "tuple[Any, str]":
+        """Read a request: its header, and its body as text; leave at the end of requests."""
+        self.check(self.request, self.requested)
+        header, body = LENGTHS.unpack(self._read(8))
+        return scan_once(self._read(header).decode("utf-8"), 0)[0], self._read(body).decode("utf-8")
+
+    def _read(self, size: int) -> bytes:
+        parts, missing = [], size
+        while missing:
+            try:
+                part = read(self.request, min(missing, 1 << 20))
+            except OSError:
+                self.quit(LOST_DESCRIPTORS)
+            if not part:
+                leave(0)
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
+
+    def send(self, header: "dict[str, Any]", texts: "list[Any]") -> None:
+        """Write a reply; lone surrogates and NUL cross as the six characters that JSON escapes them with."""
+        head, body = encode(header), encode(texts)
+        if "\\u0000" in head or "\\u0000" in body:
+            head, body = encode(printable(header)), encode(printable(texts))
+        try:
+            data = head.encode("utf-8"), body.encode("utf-8")
+        except UnicodeEncodeError:
+            data = encode(printable(header)).encode("utf-8"), encode(printable(texts)).encode("utf-8")
+        self.check(self.reply, self.replied)
+        self._write(b"".join((LENGTHS.pack(len(data[0]), len(data[1])), *data)))
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[write(self.reply, rest) :]
+        except BrokenPipeError:
+            leave(0)
+        except OSError:
+            self.quit(LOST_DESCRIPTORS)
+
+
+def printable(value: "Any") -> "Any":
+    """Escape lone surrogates and NUL in every text of a reply."""
+    if isinstance(value, str):
+        text = value.replace("\0", "\\u0000")
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            text = "".join("\\u%04x" % ord(each) if "\ud800" <= each <= "\udfff" else each for each in text)
+        return text
+    if isinstance(value, dict):
+        return {printable(key): printable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [printable(item) for item in value]
+    return value
