@@ -21,10 +21,10 @@ from auditor.version import VERSION
 
 app = typer.Typer(
     name="auditor",
-    help="Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: no import of rich, the same bytes everywhere
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

@@ -38,7 +38,7 @@ def read_spec(path: Path | None = None, *, start: Path | None = None) -> AuditSp
     try:
         mapping = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        raise SpecError([_syntax_mistake(file, error)]) from error
+        raise SpecError([_syntax_mistake(file, text, error)]) from error
     return _spec_from(mapping, file, key_lines(text))
 
 
@@ -128,11 +128,11 @@ def _models(
         raise SpecError(found) from error
 
 
-def _syntax_mistake(file: Path, error: tomllib.TOMLDecodeError) -> Mistake:
+def _syntax_mistake(file: Path, text: str, error: tomllib.TOMLDecodeError) -> Mistake:
     match = _POSITION.match(str(error))
     hint = "text goes in quotes, each table is written once, and each key once in its table"
     if match is None:
-        return Mistake(str(file), f"is not TOML: {error}", hint)
+        return Mistake(f"{file}:{text.count(chr(10)) + 1}", f"is not TOML: {error}", hint)
     return Mistake(
         f"{file}:{match[2]}:{match[3]}", f"is not TOML: {match[1]} (line {match[2]}, column {match[3]})", hint
     )
