@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -108,8 +107,7 @@ def _check_places(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) 
 
 
 def _is_interpreter(folder: Path, interpreter: str) -> bool:
-    on_path = "/" not in interpreter and shutil.which(interpreter) is not None
-    return on_path or (folder / interpreter).is_file()
+    return (folder / Path(interpreter).expanduser()).is_file()
 
 
 def _relative_to(consumer: Entry) -> str:

@@ -61,6 +61,8 @@ def _check_grain(name: str, field: Entry, mistakes: Mistakes) -> None:
         complain(f"must be a whole step for a field of type integer, not {grain}", "write 1, 10, 100 …")
     elif unit and field.get("unit") not in (None, unit):
         complain(f"is in {unit}, but the field's unit is {field.get('unit')}", f"write the step in {field.get('unit')}")
+    else:
+        field.values["grain"] = f"{step} {unit}".rstrip()
 
 
 def _step_and_unit(grain: str) -> tuple[str, str]:

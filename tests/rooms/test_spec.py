@@ -226,7 +226,7 @@ def test_syntax_mistakes_have_line_and_column(tmp_path: Path, text: str, place: 
 
 def test_a_wrong_encoding_has_its_line(tmp_path: Path) -> None:
     (tmp_path / "audit.toml").write_bytes('name = "x"\n# caf\xe9'.encode("latin-1"))
-    with pytest.raises(SpecError, match="audit.toml:2: is not UTF-8: byte 0xe9"):
+    with pytest.raises(SpecError, match=r"audit\.toml:2: is not UTF-8: byte 0xe9"):
         read_spec(tmp_path)
 
 
