@@ -105,7 +105,7 @@ def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tupl
     for field, one in spec.fields.items():
         if one.reference not in ("typed", "each", *readers[field]):
             raise AuditorError(
-                f"{spec.file}: fields.{field}.reference = {one.reference!r}, but that consumer does not read the field\n"
+                f"{spec.file}: fields.{field}.reference = {one.reference!r}, but that consumer does not read it\n"
                 f'  next:  name one of {", ".join(readers[field])}, or "typed", or "each"'
             )
     return readers

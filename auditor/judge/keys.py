@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from auditor.judge.moments import date_key, datetime_key
+from auditor.judge.moments import SOUND_DATE, date_key, datetime_key
 from auditor.judge.numbers import decimal_key, integer_key, money_key, ordinal_key, quantity_key, step
 from auditor.judge.texts import boolean_key, category_key, identifier_key
 from auditor.spec.models import FieldSpec
@@ -55,7 +55,7 @@ def fast_key_sql(field: FieldSpec, column: str) -> str:
     A property test holds it against `grain_key`.
     """
     if field.type == "date" and (field.grain or "day") == "day":
-        return _when(f"regexp_full_match({column}, 'date:[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}')", f"substr({column}, 6)")
+        return _when(f"regexp_full_match({column}, 'date:{SOUND_DATE}')", f"substr({column}, 6)")
     if field.type == "boolean":
         return f"CASE {column} WHEN 'bool:true' THEN 'true' WHEN 'bool:false' THEN 'false' END"
     if field.type in ("category", "identifier"):

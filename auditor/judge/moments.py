@@ -6,6 +6,12 @@ from datetime import UTC, date, datetime
 
 from auditor.spec.models import FieldSpec
 
+#: Regular expression of ISO dates that exist without looking at a calendar: all but 29 February.
+SOUND_DATE = (
+    "(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})-"
+    "((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)"
+)
+
 _DATE_LENGTH = {"year": 4, "month": 7, "day": 10}
 _TIME_LENGTH = {"hour": 13, "minute": 16, "second": 19}
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from functools import lru_cache
 
 from auditor.spec.models import FieldSpec, Rounding
 
-_ROUNDING = {"half_up": ROUND_HALF_UP, "half_even": ROUND_HALF_EVEN, "down": ROUND_DOWN}
 # No value is shortened by our own arithmetic, however many digits it has.
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _INTEGRAL = re.compile(r"-?[0-9]+")
@@ -48,8 +47,7 @@ def to_grain(value: Decimal, grain: Decimal | None, rounding: Rounding) -> Decim
     top, bottom = grain.as_integer_ratio()
     quotient, remainder = divmod(abs(numerator) * bottom, denominator * top)
     double = 2 * remainder - denominator * top
-    mode = _ROUNDING[rounding]
-    if (mode == ROUND_HALF_UP and double >= 0) or (mode == ROUND_HALF_EVEN and (double > 0 or (double == 0 and quotient % 2 == 1))):
+    if rounding != "down" and (double > 0 or (double == 0 and (rounding == "half_up" or quotient % 2 == 1))):
         quotient += 1
     return _EXACT.multiply(Decimal(quotient if numerator >= 0 else -quotient), grain)
 

@@ -6,6 +6,7 @@ import json
 import re
 
 from auditor.judge.keys import grain_key, unexpected_type
+from auditor.judge.moments import SOUND_DATE
 from auditor.judge.numbers import LONGEST_NUMBER
 from auditor.spec.models import FieldSpec
 
@@ -110,9 +111,7 @@ def fast_typed_sql(field: FieldSpec, token: str) -> str:
     if field.type == "boolean":
         return f"CASE WHEN {token} IN ('true', 'false') THEN 'bool:' || {token} END"
     if field.type == "date":
-        # Days up to the 28th exist in every month; the others are read one by one.
-        day = '"[0-9]{3}[1-9]-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"'
-        return f"CASE WHEN regexp_full_match({token}, '{day}') THEN 'date:' || {content} END"
+        return f"CASE WHEN regexp_full_match({token}, '\"{SOUND_DATE}\"') THEN 'date:' || {content} END"
     if field.type in ("decimal", "money"):
         number = r'"(0|-?[1-9][0-9]{0,17})(\.[0-9]{1,18})?'
         euro = f"WHEN regexp_full_match({token}, '{number} [A-Z]{{3}}\"') THEN 'money:' || {content}"

@@ -1,0 +1,23 @@
+"""A billing job's parsers: dateutil for dates, Decimal for amounts."""
+
+from decimal import Decimal
+
+from dateutil import parser
+
+_PAID = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def day(text):
+    return parser.parse(text).date()
+
+
+def amount(text):
+    return Decimal(text)
+
+
+def weight(text):
+    return Decimal(text.removesuffix(" g"))
+
+
+def flag(text):
+    return _PAID[text]

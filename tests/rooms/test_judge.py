@@ -1,0 +1,153 @@
+"""Grain keys by meaning: what counts as the same value of a field, and what its type cannot hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from auditor.judge.keys import grain_key, unexpected_type
+from auditor.judge.shapes import json_type, shape_of
+from auditor.judge.typed import read_typed
+from auditor.spec.models import FieldSpec
+
+
+def field(kind: str, **keys: object) -> FieldSpec:
+    return FieldSpec.model_validate({"name": "x", "type": kind, **keys})
+
+
+SAME = [
+    (field("date"), "date:2024-03-01", "datetime:2024-03-01T00:00:00+00:00"),
+    (field("date"), "datetime:2024-03-01T23:30:00-05:00", "date:2024-03-01"),
+    (field("date", grain="month"), "date:2024-03-01", "date:2024-03-31"),
+    (field("datetime"), "datetime:2024-03-01T10:00:00+00:00", "datetime:2024-03-01T11:00:00+01:00"),
+    (field("datetime", grain="minute"), "datetime:2024-03-01T10:00:01", "datetime:2024-03-01T10:00:59"),
+    (field("money", grain="0.01"), "money:1234.50 EUR", "money:1234.5 EUR"),
+    (field("money", currency="ignored"), "money:1234.50 EUR", "decimal:1234.5"),
+    (field("decimal"), "decimal:12.50", "decimal:12.5"),
+    (field("decimal"), "decimal:-0.0", "int:0"),
+    (field("quantity", unit="g", grain="1 g"), "quantity:12.5 g", "decimal:13"),
+    (field("quantity", unit="g", grain="1 g"), "decimal:12.5", "decimal:13.49"),
+    (field("quantity", unit="g", grain="1 g", rounding="half_even"), "decimal:12.5", "decimal:12"),
+    (field("quantity", unit="g", grain="1 g", rounding="down"), "decimal:12.9", "decimal:12"),
+    (field("integer"), "int:3", "decimal:3"),
+]
+
+DIFFERENT = [
+    (field("date"), "date:2024-03-01", "date:2024-01-03"),
+    (field("datetime"), "datetime:2024-03-01T10:00:00", "datetime:2024-03-01T10:00:00+00:00"),
+    (field("money"), "money:1234.50 EUR", "money:1234.50 USD"),
+    (field("money"), "money:1234.50 EUR", "decimal:1234.50"),
+    (field("quantity", unit="g", grain="1 g"), "decimal:12.49", "decimal:12.51"),  # half a gram apart, two values
+    (field("decimal"), "decimal:9007199254740993", "decimal:9007199254740992"),
+    (field("identifier"), "text:0012", "text:12"),
+    (field("identifier"), "text:12", "int:12"),
+    (field("identifier"), "text:ab", "text:AB"),
+    (field("category"), "bool:true", "int:1"),
+]
+
+NO_VALUE = [
+    (field("date"), "int:20240301"),
+    (field("date"), "text:2024-03-01"),
+    (field("date"), "time:12:30:00"),
+    (field("datetime"), "date:2024-03-01"),
+    (field("integer"), "decimal:3.0"),
+    (field("integer"), "bool:true"),
+    (field("ordinal", minimum=1, maximum=5), "int:6"),
+    (field("ordinal", minimum=1, maximum=5), "bool:true"),
+    (field("ordinal", minimum=1, maximum=5), "decimal:3.0"),
+    (field("boolean"), "int:1"),
+    (field("boolean"), "text:true"),
+    (field("decimal"), "text:12"),
+    (field("quantity", unit="g"), "quantity:12.5 kg"),
+    (field("money"), "bool:true"),
+    (field("decimal"), "decimal:" + "9" * 20_000),
+]
+
+
+@pytest.mark.parametrize(("of", "left", "right"), SAME)
+def test_same_value(of: FieldSpec, left: str, right: str) -> None:
+    """Two ways of stating one value of the field share a key."""
+    assert grain_key(of, left) is not None
+    assert grain_key(of, left) == grain_key(of, right)
+
+
+@pytest.mark.parametrize(("of", "left", "right"), DIFFERENT)
+def test_different_values(of: FieldSpec, left: str, right: str) -> None:
+    """Two values of the field never share a key."""
+    keys = grain_key(of, left), grain_key(of, right)
+    assert None not in keys
+    assert keys[0] != keys[1]
+
+
+@pytest.mark.parametrize(("of", "text"), NO_VALUE)
+def test_what_the_type_cannot_hold_is_no_value(of: FieldSpec, text: str) -> None:
+    """It is rejected with its reason, never wrong and never equal to anything."""
+    assert grain_key(of, text) is None
+    assert unexpected_type(of, text).startswith("unexpected type: ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "token", "shape"),
+    [
+        ("date", '"2024-03-01"', "dddd-dd-dd"),
+        ("date", '"March 1, 2024"', "Mmmmm d, dddd"),
+        ("date", '"1 Sep 2024"', "d Mmm dddd"),
+        ("date", '"Friday, 1 MARCH 2024"', "Wwwww, d MMMMM dddd"),
+        ("date", '"N/A"', "A/A"),
+        ("date", '""', "(empty)"),
+        ("date", '"  "', "(blank)"),
+        ("money", '"EUR 1,234.50"', "AAA d,d.d"),
+        ("integer", "24", "integer d"),
+        ("integer", "24.0", "number d.d"),
+        ("integer", '"24"', "d"),
+        ("boolean", "true", "true"),
+        ("identifier", '"PO-00123"', "AA-ddddd"),
+        ("category", '{"a": 1}', "object"),
+    ],
+)
+def test_shape(kind: str, token: str, shape: str) -> None:
+    """The written shape, as a person would name it."""
+    assert shape_of(field(kind), token) == shape
+
+
+def test_json_types_keep_integers_and_numbers_apart() -> None:
+    """3, 3.0 and "3" are three JSON types to whoever receives JSON."""
+    assert [json_type(token) for token in ("3", "3.0", '"3"', "-7", "1e5", "true", "null", "[]", "{}")] == [
+        "integer", "number", "string", "integer", "number", "boolean", "null", "array", "object",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "token", "text"),
+    [
+        ("date", '"2024-03-01"', "date:2024-03-01"),
+        ("datetime", '"2024-03-01T10:00:00Z"', "datetime:2024-03-01T10:00:00+00:00"),
+        ("money", '"1234.50 EUR"', "money:1234.50 EUR"),
+        ("integer", "24", "int:24"),
+        ("integer", '"24"', "int:24"),
+        ("boolean", "false", "bool:false"),
+        ("identifier", '"0012"', "text:0012"),
+        ("identifier", "1234567890123456789", "text:1234567890123456789"),
+    ],
+)
+def test_typed_reads_the_canonical_form(kind: str, token: str, text: str) -> None:
+    """A reference in canonical form is read without any consumer."""
+    assert read_typed(field(kind), token) == (text, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "token"),
+    [
+        ("date", '"March 1, 2024"'),
+        ("date", '"2024-02-30"'),
+        ("date", '"not stated"'),
+        ("integer", "3.0"),
+        ("boolean", '"yes"'),
+        ("identifier", "true"),
+        ("money", '"1,234.50 EUR"'),
+    ],
+)
+def test_typed_refuses_anything_else(kind: str, token: str) -> None:
+    """What is not canonical is a broken reference with a reason, never a guess."""
+    text, error = read_typed(field(kind), token)
+    assert text is None
+    assert error
