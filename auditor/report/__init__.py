@@ -1,0 +1,70 @@
+"""A finished run as a page, a document, a comment, a table or on the terminal; needs no consumer installed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from auditor.errors import AuditorError
+from auditor.model.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: What renders a file of each suffix: module and function, imported when asked for.
+_RENDERERS: Final = {
+    ".html": ("auditor.report.html", "html_text"),
+    ".json": ("auditor.report.json", "json_text"),
+    ".md": ("auditor.report.markdown", "markdown_text"),
+    ".csv": ("auditor.report.csv", "csv_text"),
+}
+
+SUFFIXES: Final = tuple(_RENDERERS)
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a path whose suffix names no format, before a long audit and not after it."""
+    if path.suffix.lower() not in _RENDERERS:
+        found = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+        raise AuditorError(f"{path}: {found} names no report format; use one of {', '.join(SUFFIXES)}")
+
+
+def render_text(run: Run, suffix: str) -> str:
+    """Give the report of a suffix of `SUFFIXES` as text."""
+    module, function = _RENDERERS[suffix]
+    return cast(Callable[[Run], str], getattr(import_module(module), function))(run)
+
+
+def render(run: Run, path: Path) -> None:
+    """Write the report that the suffix of `path` names; the file appears whole or not at all."""
+    check_suffix(path)
+    data = render_text(run, path.suffix.lower()).encode()
+    try:
+        _write_whole(path, data)
+    except OSError as error:
+        raise AuditorError(f"{path}: the report could not be written: {error.strerror or error}") from error
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with aside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def write_terminal(run: Run, console: Console) -> None:
+    """Print the run on a console."""
+    from auditor.report.terminal import write_terminal as write
+
+    write(run, console)

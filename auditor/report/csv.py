@@ -1,0 +1,64 @@
+"""The columns of a run as CSV: a line per column, every number in full, nothing that a spreadsheet would run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import fields
+from typing import Any, Final
+
+from auditor.model.document import to_document
+from auditor.model.run import Column, Run
+from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
+from auditor.report.text import DATA_LIMIT, visible
+
+_PAIRS: Final = ("interval", "ceiling_interval")
+
+#: What makes a spreadsheet take a cell for a formula, the full-width forms included.
+_FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")
+
+
+def csv_text(run: Run) -> str:
+    """Give the columns; an undefined rate is an empty cell, an interval two cells."""
+    rows = [_flat(column) for column in to_document(run)["columns"]]
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_flat(_column_keys()))
+    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    return out.getvalue()
+
+
+def _column_keys() -> dict[str, Any]:
+    """Give the keys of a column's document with no values, so that a run without columns has a header too."""
+    names = [item.name for item in fields(Column)]
+    at = names.index("verdicts")
+    names[at : at + 1] = FIELD_VERDICTS
+    keys: dict[str, Any] = dict.fromkeys([*names, "accepted", "lost_to_shape", "lost_to_value"], "")
+    return keys | {"blocked_by": {}}
+
+
+def _flat(column: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in column.items():
+        if key == "blocked_by":
+            flat.update({f"blocked_{name}": value.get(name, 0) for name in BLOCKED_VERDICTS})
+        elif key in _PAIRS:
+            flat[f"{key}_low"], flat[f"{key}_high"] = value or (None, None)
+        elif key == "untrusted":
+            flat[key] = " ".join(value)
+        elif key == "by_environment":
+            flat[key] = json.dumps(value, ensure_ascii=False) if value else ""
+        else:
+            flat[key] = value
+    return flat
+
+
+def _cell(value: Any) -> str:
+    """Give a cell; a number stays a number, a text that would be a formula is quoted with an apostrophe."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return repr(value)
+    shown = visible(value, DATA_LIMIT)
+    return f"'{shown}" if value.startswith(_FORMULA) or value.lstrip().startswith(_FORMULA) else shown

@@ -1,0 +1,148 @@
+"""A run as one self-contained page: no script, no network, all data escaped and made visible."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from auditor.model.run import Column, Disagreement, FieldSummary, Run
+from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
+from auditor.report import numbers, view
+from auditor.report.text import DATA_LIMIT, HIDDEN, PROSE_LIMIT, escape_character, shorten
+from auditor.report.view import FieldView
+
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_SEVERITY_MARKS: Final = {"high": "▲", "medium": "◆", "low": "●", "info": "○"}
+
+
+def html_text(run: Run) -> str:
+    """Give the whole page."""
+    return _environment().get_template("page.html.j2").render(_context(run))
+
+
+def fragment_text(run: Run) -> str:
+    """Give the part that a notebook shows."""
+    return _environment().get_template("notebook.html.j2").render(_context(run))
+
+
+def shown(text: str, limit: int = PROSE_LIMIT) -> Markup:
+    """Escape data for the page; characters that would not show are spelled out and set apart."""
+    pieces: list[Markup] = []
+    start, text = 0, shorten(text, limit)
+    for match in HIDDEN.finditer(text):
+        pieces += [
+            escape(text[start : match.start()]),
+            Markup('<span class="esc">'),
+            escape(escape_character(match[0])),
+        ]
+        pieces.append(Markup("</span>"))
+        start = match.end()
+    return Markup("").join([*pieces, escape(text[start:])])
+
+
+def _finalize(value: Any) -> Any:
+    """Stand between every expression of a template and the page."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return shown(value)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["data"] = lambda text: shown(text, DATA_LIMIT)
+    environment.filters["n"] = lambda count: f"{count:,}"
+    environment.filters["slug"] = slug
+    environment.globals.update(numbers=numbers, view=view, marks=_SEVERITY_MARKS, heat=heat, blanks=numbers.NO_RATE)
+    return environment
+
+
+def slug(text: str) -> str:
+    """Give a fragment name that holds no data but letters, digits and dashes."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text)[:80]
+
+
+def heat(count: int, of: int) -> str:
+    """Give the class that colours a share: none, up to a quarter, half, three quarters, all."""
+    return "h0" if not count or not of else f"h{min(4, 1 + (4 * count - 1) // of)}"
+
+
+def _context(run: Run) -> dict[str, Any]:
+    fields = view.field_views(run)
+    findings = view.worst_first(run.findings)
+    return {
+        "run": run,
+        "fields": list(zip(_anchors(fields), fields, strict=True)),
+        "findings": [(slug(finding.anchor), finding) for finding in findings],
+        "severities": view.severity_counts(findings),
+        "consumers": view.consumer_names(run),
+        "summaries": {consumer.name: consumer for consumer in run.consumers},
+        "columns": {(column.field, column.consumer): column for column in run.columns},
+        "blocked_cases": view.blocked_cases(run),
+        "blocked_alike": view.blocked_alike(run),
+        "figures": figures,
+        "matrix": matrix,
+        "untrusted": any(column.untrusted for column in run.columns),
+        "style": Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
+    }
+
+
+def _anchors(fields: tuple[FieldView, ...]) -> list[str]:
+    """Name each field's section; names that look alike once cleaned get their number."""
+    names = [slug(field.name) for field in fields]
+    return [
+        f"field-{name}" if name.strip("-") and names.count(name) == 1 else f"field-{name}-{number}"
+        for number, name in enumerate(names, 1)
+    ]
+
+
+def figures(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
+    """Give every number of the columns, a row per number, so that consumers stand side by side."""
+
+    def row(name: str, figure: Any) -> tuple[str, list[str]]:
+        return name, [figure(column) for column in columns]
+
+    rows = [row("support", lambda column: f"{column.support:,}"), row("judged", lambda column: f"{column.judged:,}")]
+    rows.append(row("blocked", lambda column: f"{column.blocked:,}"))
+    rows += [_count(columns, f"blocked: {name}", "blocked_by", name) for name in BLOCKED_VERDICTS]
+    rows += [_count(columns, name.replace("_", " "), "verdicts", name) for name in FIELD_VERDICTS]
+    rows += [
+        row("recoverable", lambda column: f"{column.recoverable:,}"),
+        row("unreferenced", lambda column: f"{column.unreferenced:,}"),
+        row("unexpected", lambda column: f"{column.unexpected:,}"),
+        row("broken references", lambda column: f"{column.broken_references:,}"),
+        row("coverage %", numbers.coverage),
+        row("content rate %", numbers.rate),
+        row(" 95 %", lambda column: numbers.interval(column.interval)),
+        row("usable rate %", numbers.usable),
+        row("ceiling %", numbers.ceiling),
+        row(" 95 %", lambda column: numbers.interval(column.ceiling_interval)),
+    ]
+    return [(name, cells) for name, cells in rows if not name.startswith("blocked: ") or set(cells) != {"0"}]
+
+
+def _count(columns: tuple[Column, ...], label: str, attribute: str, name: str) -> tuple[str, list[str]]:
+    return label, [f"{getattr(column, attribute).get(name, 0):,}" for column in columns]
+
+
+def matrix(summary: FieldSummary) -> tuple[list[str], dict[tuple[str, str], tuple[Disagreement, int]]]:
+    """Give the consumers of a field and, for each ordered pair, the comparison with what only the first reads."""
+    names = list(dict.fromkeys(name for pair in summary.disagreements for name in (pair.left, pair.right)))
+    cells: dict[tuple[str, str], tuple[Disagreement, int]] = {}
+    for pair in summary.disagreements:
+        cells[pair.left, pair.right] = (pair, pair.only_left)
+        cells[pair.right, pair.left] = (pair, pair.only_right)
+    return names, cells

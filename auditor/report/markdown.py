@@ -1,0 +1,233 @@
+"""A run as a pull-request comment: fits in one, bugs folded, and data in it can be no markup, mention or link."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from auditor.model.run import Column, ConsumerSummary, Finding, Run, Share, Witness
+from auditor.report import numbers, view
+from auditor.report.text import visible
+from auditor.report.view import FieldView
+
+#: GitHub refuses a comment beyond 65,536 characters.
+LIMIT: Final = 65_000
+_BROKEN: Final = 100
+_WITNESSES: Final = 3
+_FIXES: Final = 6
+_SHAPES: Final = 8
+_CODE_LIMIT: Final = 160
+_TITLE_LIMIT: Final = 300
+_DETAIL_LIMIT: Final = 800
+
+_HEAD: Final = (
+    "field",
+    "consumer",
+    "right",
+    "ok/judged",
+    "95 %",
+    "ceiling",
+    "blocked",
+    "lost to shape",
+    "lost to value",
+    "usable",
+    "notes",
+)
+
+#: A zero-width space, as an entity, breaks what a forge would link after rendering: mentions, issues, addresses.
+_BREAK: Final = "&#8203;"
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()|~$!]")
+_LINKED: Final = re.compile(r"@|#|://|www\.|\bGH-", re.IGNORECASE)
+_LIST: Final = re.compile(r"^ *(?:(?=[-+=])|(\d+)(?=[.)]))")
+_ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_SEVERITY: Final = {"high": "🔴 high", "medium": "🟠 medium", "low": "🔵 low", "info": "⚪ info"}
+
+
+def markdown_text(run: Run) -> str:
+    """Give the comment; what does not fit is counted, worst bugs are kept."""
+    head, foot = _head(run), _foot(run)
+    room = LIMIT - _size(head) - _size(foot)
+    broken = _broken_references(run, room // 4)
+    columns = _columns(run, room // 2)
+    bugs = _bugs(run, room - _size(broken) - _size(columns))
+    return "\n".join(block for block in (head, broken, columns, bugs, foot) if block)
+
+
+def code(text: str, limit: int = _CODE_LIMIT) -> str:
+    """Give data as a code span, fenced by more backticks than it holds."""
+    shown = visible(text, limit)
+    if not shown.strip():
+        return "(blanks)" if shown else "(empty)"
+    fence = "`" * (max((len(ticks) for ticks in re.findall("`+", shown)), default=0) + 1)
+    pad = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def cell(text: str, limit: int = _CODE_LIMIT) -> str:
+    """Give data as a code span inside a table, where a pipe would end the cell even in code."""
+    return code(text, limit).replace("|", "\\|")
+
+
+def prose(text: str, limit: int = _DETAIL_LIMIT) -> str:
+    """Give a sentence that may quote data: no markup, no HTML, no mention, no link comes of it."""
+    escaped = _MARKUP.sub(r"\\\g<0>", visible(text, limit).strip()).translate(_ENTITIES)
+    return _unlinked(_LIST.sub(lambda match: (match[1] or "") + "\\", escaped))
+
+
+def html_prose(text: str, limit: int = _TITLE_LIMIT) -> str:
+    """Give a sentence for an HTML line, where a backslash would escape nothing."""
+    return _unlinked(visible(text, limit).translate(_ENTITIES))
+
+
+def _unlinked(text: str) -> str:
+    return _LINKED.sub(lambda match: match[0][0] + _BREAK + match[0][1:], text)
+
+
+def _size(text: str) -> int:
+    """Count as JavaScript does, which is never less than what the forge counts."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+def _fitting(blocks: list[str], room: int) -> list[str]:
+    """Give the first blocks that fit into `room` characters."""
+    for count, block in enumerate(blocks):
+        room -= _size(block) + 1
+        if room < 0:
+            return blocks[:count]
+    return blocks
+
+
+def _head(run: Run) -> str:
+    blocked = view.blocked_cases(run)
+    classes = view.counted(blocked)
+    lines = [
+        f"## {prose(run.name, 200) or 'Audit'}: {view.bugs_line(run)}\n",
+        f"{run.cases.expected:,} cases, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
+        f"{f' ({classes})' if classes else ''}, {run.cases.unrelated:,} unrelated.\n",
+    ]
+    if run.rates_withheld:
+        lines.append(f"**{prose(view.WITHHELD)}**\n")
+    elif not any(column.judged for column in run.columns):
+        lines.append(f"{view.NO_CASES}\n")
+    return "\n".join(lines)
+
+
+def _foot(run: Run) -> str:
+    parts = ", ".join(f"{name} {code(part)}" for name, part in view.environment_parts(run).items())
+    return f"<sub>run {code(run.run_id)}, auditor {code(run.auditor_version)}, {parts}</sub>\n"
+
+
+def _broken_references(run: Run, room: int) -> str:
+    if not run.broken_references:
+        return ""
+    rows = [
+        f"| {cell(item.case_id)} | {cell(item.field)} | {cell(item.raw)} | {cell(item.decoder)} "
+        f"| {cell(item.status)} | {cell(item.error)} |"
+        for item in run.broken_references[:_BROKEN]
+    ]
+    head = f"### {numbers.plural(len(run.broken_references), 'broken reference')}\n"
+    table = ["| case | field | reference | decoder | status | error |", "|---|---|---|---|---|---|"]
+    shown = _fitting(rows, room - 300)
+    left = len(run.broken_references) - len(shown)
+    more = f"\n{left:,} more are in the json and html reports.\n" if left else ""
+    return "\n".join([head, *table, *shown, more])
+
+
+def _columns(run: Run, room: int) -> str:
+    if not run.columns:
+        return ""
+    consumers = {consumer.name: consumer for consumer in run.consumers}
+    alike = view.blocked_alike(run)
+    rows: list[str] = []
+    for field in view.field_views(run):
+        rows += [_row(column, consumers, alike) for column in field.columns]
+        rows += _joint_rows(field)
+    table = [f"| {' | '.join(_HEAD)} |", "|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
+    shown = _fitting(rows, room - 500)
+    more = f"\n{len(rows) - len(shown):,} more rows are in the csv report.\n" if len(shown) < len(rows) else ""
+    return "\n".join([*table, *shown, more])
+
+
+def _row(column: Column, consumers: dict[str, ConsumerSummary], alike: bool) -> str:
+    rate = _unit(numbers.rate(column))
+    notes = [cell(note) for note in view.badges(column, consumers)]
+    if column.untrusted:
+        rate = f"~~{rate}~~"
+        notes.insert(0, f"**untrusted**: {', '.join(cell(reason) for reason in column.untrusted)}")
+    cells = (
+        cell(column.field),
+        cell(column.consumer),
+        rate,
+        f"{column.verdicts['ok']:,}/{column.judged:,}",
+        numbers.interval(column.interval),
+        _unit(numbers.ceiling(column)),
+        f"{column.blocked:,}" if alike else view.blocked(column),
+        view.shape_loss(column),
+        f"{column.lost_to_value:,}",
+        f"{_unit(numbers.usable(column))} of {column.support:,}",
+        "; ".join([*notes, view.other_verdicts(column)]).strip("; "),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _joint_rows(field: FieldView) -> list[str]:
+    if field.summary is None:
+        return []
+
+    def row(name: str, part: Share) -> str:
+        rate, count = _unit(numbers.share(part)), f"{part.count:,}/{part.of:,}"
+        return f"| {cell(field.name)} | *{name}* | {rate} | {count} | {numbers.interval(part.interval)} | | | | | | |"
+
+    return [row(view.EVERYWHERE, field.summary.usable_everywhere), row(view.EQUALITY, field.summary.string_equality)]
+
+
+def _unit(rate: str) -> str:
+    return rate if rate == numbers.NO_RATE else f"{rate} %"
+
+
+def _bugs(run: Run, room: int) -> str:
+    """Give the worst bugs whole, the next as a line each, and the number of those beyond."""
+    if not run.findings:
+        return f"**{view.NO_BUGS}** {view.NO_PROOF}\n"
+    findings = view.worst_first(run.findings)
+    shown = _fitting([_bug(finding) for finding in findings], room * 3 // 4)
+    rest = findings[len(shown) :]
+    lines = _fitting([_bug_line(finding) for finding in rest], room - sum(map(_size, shown)) - len(shown) - 200)
+    left = len(rest) - len(lines)
+    more = [f"\n{numbers.plural(left, 'more bug')} in the json and html reports.\n"] if left else []
+    return "\n".join([*shown, *lines, *more])
+
+
+def _bug_line(finding: Finding) -> str:
+    place = f"{code(finding.field)}, {view.affected(finding)}"
+    return f"- {_SEVERITY[finding.severity]} **{prose(finding.code)}**: {prose(finding.title, _TITLE_LIMIT)} ({place})"
+
+
+def _bug(finding: Finding) -> str:
+    severity, owners = _SEVERITY[finding.severity], ", ".join(map(code, dict.fromkeys(finding.owners)))
+    consumers = ", ".join(map(code, finding.consumers))
+    parts = (
+        f"<details><summary>{severity} <b>{html_prose(finding.code)}</b>: {html_prose(finding.title)}</summary>",
+        f"field {code(finding.field)}, consumers {consumers}, owner {owners}, {view.affected(finding)}, "
+        f"fingerprint {code(finding.fingerprint[:8])}",
+        prose(finding.detail),
+        f"Cause: {prose(finding.cause)}" if finding.cause else "",
+        f"At {code(f'{finding.location.file}:{finding.location.line}')}" if finding.location else "",
+        "\n".join(f"- {prose(kind)}: {_shapes(counts)}" for kind, counts in finding.shapes.items()),
+        *(_witness(witness) for witness in finding.witnesses[:_WITNESSES]),
+        "\n".join(f"{number}. {prose(fix)}" for number, fix in enumerate(finding.fixes[:_FIXES], 1)),
+        "</details>\n",
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _shapes(counts: dict[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    more = f" and {len(ordered) - _SHAPES:,} more" if len(ordered) > _SHAPES else ""
+    return ", ".join(f"{code(shape)} {count:,}" for shape, count in ordered[:_SHAPES]) + more
+
+
+def _witness(witness: Witness) -> str:
+    rows = [f"| {cell(name)} | {cell(view.decoded(decoding))} |" for name, decoding in witness.decodings.items()]
+    head = f"{code(witness.raw)} ({prose(view.witness_place(witness), _TITLE_LIMIT)})"
+    return "\n".join([head, "", "| consumer | reads it as |", "|---|---|", *rows])

@@ -1,0 +1,58 @@
+"""Counts and rates as text, rounded exactly and the same everywhere: half up, one decimal, no locale."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+
+from auditor.model.run import Column, Interval, Share
+
+#: What stands where a rate is undefined or withheld.
+NO_RATE = "—"
+
+
+def percent_of(count: int, of: int) -> str:
+    """Give count/of in percent with one decimal, rounded on whole numbers (a float's half would go either way)."""
+    tenths = (2000 * count + of) // (2 * of)
+    return f"{tenths // 10}.{tenths % 10}"
+
+
+def percent(rate: float | None) -> str:
+    """Give a rate in percent with one decimal; the float is taken by its shortest text, as people read it."""
+    if rate is None:
+        return NO_RATE
+    return str((Decimal(repr(rate)) * 100).quantize(Decimal("0.1"), ROUND_HALF_UP))
+
+
+def interval(bounds: Interval | None) -> str:
+    """Give an interval in percent: ``86.6–94.0``."""
+    return NO_RATE if bounds is None else f"{percent(bounds.low)}–{percent(bounds.high)}"
+
+
+def rate(column: Column) -> str:
+    """Give the content rate, from its counts; a withheld rate stays withheld."""
+    return NO_RATE if column.content_rate is None else percent_of(column.verdicts["ok"], column.judged)
+
+
+def usable(column: Column) -> str:
+    """Give the usable rate, from its counts."""
+    return NO_RATE if column.usable_rate is None else percent_of(column.verdicts["ok"], column.support)
+
+
+def coverage(column: Column) -> str:
+    """Give the judged part of support, from its counts."""
+    return NO_RATE if column.coverage is None else percent_of(column.judged, column.support)
+
+
+def ceiling(column: Column) -> str:
+    """Give the accepted part of the judged, from its counts."""
+    return NO_RATE if column.ceiling is None else percent_of(column.accepted, column.judged)
+
+
+def share(part: Share) -> str:
+    """Give the rate of a share, from its counts."""
+    return NO_RATE if part.rate is None else percent_of(part.count, part.of)
+
+
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """Give a count with its noun: ``1 case``, ``1,234 cases``."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

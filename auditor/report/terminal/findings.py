@@ -1,0 +1,97 @@
+"""The bugs, worst first, each with its cause, its witnesses and what can be done."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.text import Text
+
+from auditor.model.run import Finding, Run, Witness
+from auditor.report import view
+from auditor.report.numbers import plural
+from auditor.report.terminal.paper import LABEL, Paper
+from auditor.report.text import DATA_LIMIT, PROSE_LIMIT
+
+WITNESSES: Final = 3
+SHAPES: Final = 8
+_STYLES: Final = {"high": "bold red", "medium": "yellow", "low": "blue", "info": "dim"}
+
+
+def write_broken_references(run: Run, paper: Paper) -> None:
+    """Print every reference that its decoder does not read."""
+    broken = run.broken_references
+    paper.line(paper.text(f"BROKEN REFERENCES  {len(broken):,}", "bold red"))
+    for item in broken:
+        error = f": {item.error}" if item.error else ""
+        paper.line(
+            paper.text(item.case_id, "bold"),
+            Text("  "),
+            paper.text(item.field),
+            Text("  "),
+            paper.text(item.raw, "magenta"),
+            Text("  "),
+            paper.text(f"{item.decoder}: {item.status.replace('_', ' ')}{error}"),
+            indent=2,
+            hang=2,
+        )
+    paper.blank()
+
+
+def write_findings(run: Run, paper: Paper) -> None:
+    """Print every bug, or say that there is none and what that does not prove."""
+    if not run.findings:
+        paper.line(paper.text(view.NO_BUGS, "bold green"))
+        paper.line(paper.text(view.NO_PROOF, limit=PROSE_LIMIT))
+        return
+    counts = ", ".join(f"{count} {severity}" for severity, count in view.severity_counts(run.findings).items())
+    paper.line(paper.text("BUGS", "bold"), paper.text(f"  {counts}"))
+    for finding in view.worst_first(run.findings):
+        paper.blank()
+        _write_finding(finding, paper)
+
+
+def _write_finding(finding: Finding, paper: Paper) -> None:
+    style = _STYLES[finding.severity]
+    owners = ", ".join(dict.fromkeys(finding.owners))
+    paper.line(
+        Text(finding.severity.upper().ljust(7), style=style),
+        paper.text(finding.code, style),
+        paper.text(f"  {finding.field} · {', '.join(finding.consumers)}"),
+        paper.text(f"  owner {owners}" if owners else "", "dim"),
+        paper.text(f"  #{finding.fingerprint[:8]}", "dim"),
+        hang=7,
+    )
+    paper.line(paper.text(finding.title, "bold", PROSE_LIMIT), indent=2, hang=2)
+    if finding.detail:
+        paper.line(paper.text(finding.detail, limit=PROSE_LIMIT), indent=2)
+    paper.item("affected", view.affected(finding), indent=2)
+    if finding.cause:
+        paper.item("cause", finding.cause, indent=2)
+    for number, (kind, shapes) in enumerate(finding.shapes.items()):
+        paper.item("" if number else "shapes", f"{kind}: {_shapes(shapes)}", indent=2)
+    if finding.location is not None:
+        paper.item("at", f"{finding.location.file}:{finding.location.line}", indent=2)
+    for witness in finding.witnesses[:WITNESSES]:
+        _write_witness(witness, paper)
+    if len(finding.witnesses) > WITNESSES:
+        more = plural(len(finding.witnesses) - WITNESSES, "more witness", "more witnesses")
+        paper.item("", f"{more} in the html and json reports", "dim", indent=2)
+    for number, fix in enumerate(finding.fixes, 1):
+        paper.item("to fix" if number == 1 else "", f"{number}. {fix}", indent=2)
+
+
+def _shapes(shapes: dict[str, int]) -> str:
+    ordered = sorted(shapes.items(), key=lambda item: (-item[1], item[0]))
+    shown = ", ".join(f"{shape} {count:,}" for shape, count in ordered[:SHAPES])
+    return shown + (f" and {len(ordered) - SHAPES:,} more" if len(ordered) > SHAPES else "")
+
+
+def _write_witness(witness: Witness, paper: Paper) -> None:
+    place = view.witness_place(witness)
+    paper.item("witness", paper.text(witness.raw, "magenta").append_text(paper.text(f"  {place}", "dim")), indent=2)
+    names = [paper.text(name) for name in witness.decodings]
+    width = min(max((name.cell_len for name in names), default=0), DATA_LIMIT // 10)
+    for name, decoding in zip(names, witness.decodings.values(), strict=True):
+        name.pad_right(max(width - name.cell_len, 0) + 2)
+        style = "green" if decoding.status == "value" else "red"
+        paper.line(name, paper.text(view.decoded(decoding), style), indent=2 + LABEL, hang=width + 2)

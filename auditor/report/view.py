@@ -1,0 +1,199 @@
+"""What every report says alike: the order of bugs, the badges of a column, the sentences that qualify a rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from auditor.model.decoding import Decoding
+from auditor.model.run import SEVERITIES, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
+from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
+from auditor.report.numbers import coverage, percent, plural, usable
+
+WITHHELD = (
+    "Rates are withheld: a reference that its decoder cannot read makes a score that looks exact and is not. Correct "
+    "the references below and run again, or count them with --broken-references report."
+)
+
+NO_BUGS = "No bugs found on these strings."
+
+NO_PROOF = (
+    "That does not prove the parsers right. Only the strings of this run were read, in one environment (clock, zone, "
+    "locale): a shape that is not among them may be rejected or misread, and a parser that misreads what a document "
+    "means agrees with itself, on the prediction and on the reference."
+)
+
+NO_CASES = "No case was judged, so there is no rate to show."
+
+EVERYWHERE = "usable everywhere"
+EQUALITY = "string equality"
+
+
+@dataclass(frozen=True)
+class FieldView:
+    """A field with its columns; `summary` is None when the run has columns of a field and nothing else on it."""
+
+    name: str
+    summary: FieldSummary | None
+    columns: tuple[Column, ...]
+
+    @property
+    def contract(self) -> str:
+        """Give type, grain and reader of the reference: ``date · grain day · reference read by billing``."""
+        if self.summary is None:
+            return ""
+        grain = f"grain {self.summary.grain}" if self.summary.grain else ""
+        reader = f"reference read by {self.summary.reference}" if self.summary.reference else ""
+        return " · ".join(part for part in (self.summary.type, grain, reader) if part)
+
+
+def field_views(run: Run) -> tuple[FieldView, ...]:
+    """Give the fields in the order of the run, each with its columns."""
+    summaries = {summary.field: summary for summary in run.fields}
+    names = dict.fromkeys([*summaries, *(column.field for column in run.columns)])
+    return tuple(
+        FieldView(name, summaries.get(name), tuple(column for column in run.columns if column.field == name))
+        for name in names
+    )
+
+
+def consumer_names(run: Run) -> tuple[str, ...]:
+    """Give every consumer that has a column or a summary, in the order of the run."""
+    named = [*(consumer.name for consumer in run.consumers), *(column.consumer for column in run.columns)]
+    return tuple(dict.fromkeys(named))
+
+
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Order bugs: broken references, then by severity, then by cases affected, then by name."""
+
+    def rank(finding: Finding) -> tuple[bool, int, int, str, str, str]:
+        return (
+            finding.code != "broken-reference",
+            SEVERITIES.index(finding.severity),
+            -finding.affected,
+            finding.code,
+            finding.field,
+            finding.fingerprint,
+        )
+
+    return tuple(sorted(findings, key=rank))
+
+
+def severity_counts(findings: Iterable[Finding]) -> dict[str, int]:
+    """Count findings by severity, worst first, without the zeros."""
+    severities = [finding.severity for finding in findings]
+    return {severity: severities.count(severity) for severity in SEVERITIES if severity in severities}
+
+
+def bugs_line(run: Run) -> str:
+    """Say how many bugs there are: ``7 bugs: 4 high, 2 medium, 1 info``."""
+    if not run.findings:
+        return NO_BUGS
+    counts = ", ".join(f"{count} {severity}" for severity, count in severity_counts(run.findings).items())
+    return f"{plural(len(run.findings), 'bug')}: {counts}"
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Join counts without the zeros: ``missing 2, transport 1``."""
+    return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count)
+
+
+def blocked(column: Column) -> str:
+    """Say what is blocked and why: ``7 (missing 2, transport 1)``."""
+    classes = counted({name: column.blocked_by.get(name, 0) for name in _blocked_names(column)})
+    return f"{column.blocked:,} ({classes})" if classes else f"{column.blocked:,}"
+
+
+def _blocked_names(column: Column) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*BLOCKED_VERDICTS, *column.blocked_by]))
+
+
+def blocked_alike(run: Run) -> bool:
+    """Say whether every column is blocked by the same cases' classes, so that once is enough."""
+    return len({tuple(sorted(column.blocked_by.items())) for column in run.columns}) <= 1
+
+
+def shape_loss(column: Column) -> str:
+    """Say what is lost to shape: ``78 (63 recoverable)``."""
+    lost = f"{column.lost_to_shape:,}"
+    return f"{lost} ({column.recoverable:,} recoverable)" if column.lost_to_shape else lost
+
+
+def other_verdicts(column: Column) -> str:
+    """Count the verdicts other than ok and wrong, and what lies outside support."""
+    verdicts = {name: column.verdicts[name] for name in FIELD_VERDICTS if name not in ("ok", "wrong")}
+    outside = {
+        "unreferenced": column.unreferenced,
+        "unexpected": column.unexpected,
+        "broken references": column.broken_references,
+    }
+    return counted(verdicts | outside)
+
+
+def usable_line(column: Column) -> str:
+    """Say the usable rate with what it is of: ``usable 62.1 % of 240, coverage 97.1 %``."""
+    if column.usable_rate is None:
+        return f"support {column.support:,}"
+    return f"usable {usable(column)} % of {column.support:,}, coverage {coverage(column)} %"
+
+
+def badges(column: Column, consumers: Mapping[str, ConsumerSummary]) -> tuple[str, ...]:
+    """Say what qualifies a column: its label, split and scope, and what could not be fixed or varied."""
+    consumer = consumers.get(column.consumer)
+    found = [
+        f"split {column.split}" if column.split != "all" else "",
+        column.label if column.label != "native" else "",
+        f"{column.scope} scope" if column.scope else "",
+        column.scope_note,
+        f"not fixed: {', '.join(consumer.not_fixed)}" if consumer and consumer.not_fixed else "",
+        f"not varied: {', '.join(consumer.not_varied)}" if consumer and consumer.not_varied else "",
+    ]
+    return tuple(badge for badge in found if badge)
+
+
+def untrusted(column: Column) -> str:
+    """Say why a rate means nothing, or nothing: ``untrusted: constant-output``."""
+    return f"untrusted: {', '.join(column.untrusted)}" if column.untrusted else ""
+
+
+def decoded(decoding: Decoding) -> str:
+    """Say what a consumer made of a string, in one line and whole; renderers shorten and escape it."""
+    said = decoding.value if decoding.status == "value" else decoding.status.replace("_", " ")
+    error = f": {decoding.error}" if decoding.error and decoding.status != "value" else ""
+    where = f" [{decoding.environment}]" if decoding.environment != "base" else ""
+    return f"{said or ''}{error}{where}"
+
+
+def witness_place(witness: Witness) -> str:
+    """Say where a witness comes from: ``prediction, case contract-017, 11 cases``."""
+    case = f"case {witness.case_id}" if witness.case_id is not None else ""
+    rows = plural(witness.rows, "case") if witness.rows else ""
+    return ", ".join(part for part in (witness.role, case, rows, witness.note) if part)
+
+
+def affected(finding: Finding) -> str:
+    """Say how many cases a bug touches: ``78 cases, 32.5 % of support``."""
+    cases = plural(finding.affected, "case")
+    return cases if finding.share is None else f"{cases}, {percent(finding.share)} % of support"
+
+
+def blocked_cases(run: Run) -> dict[str, int]:
+    """Count the cases that never came to a field, by class."""
+    return {name: getattr(run.cases, name) for name in BLOCKED_VERDICTS}
+
+
+def environment_parts(run: Run) -> dict[str, str]:
+    """Name the parts of the base environment."""
+    environment = run.environment
+    parts = {
+        "clock": environment.clock,
+        "zone": environment.zone,
+        "locale": environment.locale,
+        "hash seed": str(environment.hash_seed),
+    }
+    return parts | ({"not fixed": ", ".join(environment.not_fixed)} if environment.not_fixed else {})
+
+
+def title(run: Run) -> str:
+    """Name a report: ``contracts: 7 bugs: 4 high, 2 medium, 1 info``."""
+    return f"{run.name}: {bugs_line(run)}"
