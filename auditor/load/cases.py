@@ -1,0 +1,235 @@
+"""Load the cases of a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import duckdb
+
+from auditor.errors import LoadError, Mistake
+from auditor.load.columnar import ColumnarFile, open_columnar
+from auditor.load.files import SourceFile, find_files, mistake, nearest
+from auditor.load.identity import identify_predictions, identify_references
+from auditor.load.json_lines import first_keys
+from auditor.load.layout import Layout, Role, layout_of
+from auditor.load.loaded import Loaded
+from auditor.load.pairs import check_conservation, create_pairs, create_pairs_of_one_source
+from auditor.load.parts import Part, RoleTable, references_of, role_table
+from auditor.load.unfold import open_columnar_completions, open_json_lines
+from auditor.model.run import CaseCounts
+from auditor.model.verdicts import BLOCKED_VERDICTS
+from auditor.spec.models import AuditSpec
+
+
+@dataclass(frozen=True)
+class Headed:
+    """A file with its layout; `columnar` is None for JSON lines."""
+
+    file: SourceFile
+    layout: Layout
+    columnar: ColumnarFile | None
+
+
+def load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bool = False) -> Loaded:
+    """Read predictions and references into the table `pairs` of `connection`; LoadError says what cannot be read.
+
+    With `payloads`, each pair also holds the whole object that its prediction came in, and its reference's.
+    """
+    order = connection.execute("SELECT current_setting('preserve_insertion_order')").fetchall()[0][0]
+    connection.execute("SET preserve_insertion_order = true")  # the proofs of order read rows as they stand
+    try:
+        return _load(spec, connection, payloads)
+    finally:
+        connection.execute(f"SET preserve_insertion_order = {order}")
+
+
+def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Loaded:
+    fields = tuple(spec.fields)
+    predicted = find_files(spec.folder, spec.cases.predictions, "predictions")
+    same = spec.cases.predictions == spec.cases.references
+    referred = predicted if same else find_files(spec.folder, spec.cases.references, "references")
+    headed = _headed(spec, connection, "prediction", predicted)
+    heads = _headed(spec, connection, "reference", referred, headed if same else None)
+    one_source = same and not payloads and _is_one_source(headed, heads)
+    if one_source:
+        predictions = role_table([_open(replace(head, layout=_with_other(head.layout)), False) for head in headed])
+        references = references_of(predictions)
+    else:
+        if same:
+            _refuse_same_columns(headed, heads)
+        predictions = role_table([_open(head, payloads, _own_names(heads) if same else frozenset()) for head in headed])
+        references = role_table([_open(head, payloads, _own_names(headed) if same else frozenset()) for head in heads])
+    try:
+        _require_places(spec, predictions, references)
+        manifest = identify_references(references, connection, fields)
+        if one_source:
+            ids = manifest.ids.count
+            create_pairs_of_one_source(predictions, connection, spec.fields, ids)
+        else:
+            ids = identify_predictions(predictions, connection, fields)
+            _require_fields(predictions, connection, fields)
+            _require_fields(references, connection, fields)
+            create_pairs(predictions, references, connection, spec.fields, payloads)
+        check_conservation(connection, spec.fields, manifest.ids.count)
+        return Loaded(
+            cases=_case_counts(connection, fields[0], manifest.ids.count, ids),
+            finish_reasons=_finish_reasons(predictions, references, connection),
+            sources=(*_sources(predictions), *_sources(references)),
+            manifest_rows_sha256=manifest.sha256(),
+            carried=_carried(predictions, connection, fields),
+            rows_read={"predictions": predictions.count, "references": references.count},
+            predictions=predictions,
+            references=references,
+        )
+    finally:
+        predictions.release()
+        references.release()
+
+
+def _headed(
+    spec: AuditSpec,
+    connection: duckdb.DuckDBPyConnection,
+    role: Role,
+    files: Sequence[SourceFile],
+    opened: Sequence[Headed] | None = None,
+) -> list[Headed]:
+    """Open the files of a role far enough to know how each is read; `opened` are the same files in the other role."""
+    heads: list[Headed] = []
+    for index, file in enumerate(files):
+        if file.format == "jsonl":
+            columnar, names = None, first_keys(file)
+        else:
+            columnar = (opened[index].columnar if opened else None) or ColumnarFile(file, connection)
+            names = columnar.names
+        heads.append(Headed(file, layout_of(spec, role, file, names), columnar))
+    first = heads[0]
+    for head in heads:
+        if head.layout.form != first.layout.form:
+            raise mistake(
+                head.file.name,
+                f"is of the form {head.layout.form!r}, but {first.file.name} is of the form {first.layout.form!r}",
+                f"the {role}s of a spec have one form",
+            )
+    return heads
+
+
+def _is_one_source(predicted: Sequence[Headed], referred: Sequence[Headed]) -> bool:
+    heads = (*predicted, *referred)
+    return all(head.layout.form == "long" and not head.layout.finish and not head.layout.error for head in heads)
+
+
+def _with_other(layout: Layout) -> Layout:
+    return replace(layout, other="reference")
+
+
+def _own_names(heads: Sequence[Headed]) -> frozenset[str]:
+    """Names that only the other role of a file reads."""
+    paths = (path for head in heads for paths in head.layout.fields.values() for path in paths[:1])
+    return frozenset(path.partition(".")[0] for path in paths) | frozenset().union(*(h.layout.reserved for h in heads))
+
+
+def _refuse_same_columns(predicted: Sequence[Headed], referred: Sequence[Headed]) -> None:
+    for left, right in zip(predicted, referred, strict=True):
+        if left.layout.form != "columns" or right.layout.form != "columns":
+            continue
+        same = [name for name, paths in left.layout.fields.items() if paths[0] == right.layout.fields[name][0]]
+        if same:
+            raise LoadError(
+                [
+                    Mistake(
+                        left.file.name,
+                        f"is named as predictions and as references, and both would take the field {name!r} from the "
+                        f"column {left.layout.fields[name][0]!r}",
+                        f"say where the reference is: [fields.{name}] reference_path = …",
+                    )
+                    for name in same
+                ]
+            )
+
+
+def _open(head: Headed, payloads: bool, excluded: frozenset[str] = frozenset()) -> Part:
+    layout = head.layout
+    if layout.form == "columns":
+        excluded -= {path.partition(".")[0] for paths in layout.fields.values() for path in paths[:1]}
+    if head.columnar is None:
+        return open_json_lines(head.file, layout, payloads, excluded)
+    if layout.form == "completions":
+        return open_columnar_completions(head.columnar, layout)
+    return open_columnar(head.columnar, layout, payloads, excluded)
+
+
+def _require_places(spec: AuditSpec, predictions: RoleTable, references: RoleTable) -> None:
+    names = predictions.names | references.names
+    for key, given in (("locale", spec.cases.locale), ("jurisdiction", spec.cases.jurisdiction)):
+        if given and key not in names:
+            raise mistake(f"[cases] {key}", f"no file has the column {given!r}", "name the column, or remove the key")
+
+
+def _require_fields(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> None:
+    """Refuse a long table that has no row for a field of the spec: its name is misspelt on one side."""
+    if table.layout.form != "long":
+        return
+    known = _fields_of(table, connection)
+    absent = [name for name in fields if name not in known]
+    if absent:
+        where = ", ".join(part.file.name for part in table.parts)
+        raise LoadError(
+            [
+                Mistake(
+                    where,
+                    f"no {table.layout.role} row for the field {name!r}",
+                    "; ".join(filter(None, (nearest(name, known), f"fields: {', '.join(map(repr, known[:30]))}"))),
+                )
+                for name in absent
+            ]
+        )
+
+
+def _fields_of(table: RoleTable, connection: duckdb.DuckDBPyConnection) -> list[str]:
+    scan = table.scan(connection, ("field",))
+    found = connection.execute(f"SELECT DISTINCT field FROM {scan} WHERE field IS NOT NULL ORDER BY 1")
+    return [row[0] for row in found.fetchall()]
+
+
+def _case_counts(connection: duckdb.DuckDBPyConnection, field: str, expected: int, ids: int) -> CaseCounts:
+    found = connection.execute(
+        "SELECT outcome, sum(n)::BIGINT FROM pairs WHERE field = ? GROUP BY outcome", [field]
+    ).fetchall()
+    counts = dict(found)
+    blocked = {name: counts.get(name, 0) for name in BLOCKED_VERDICTS}
+    unrelated = ids - (expected - blocked["missing"])
+    return CaseCounts(expected=expected, judged=counts.get("judged", 0), unrelated=unrelated, **blocked)
+
+
+def _finish_reasons(
+    predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection
+) -> dict[str, int]:
+    if not predictions.layout.finish:
+        return {}
+    completions = predictions.scan(connection, ("id", "finish"))
+    expected = references.scan(connection, ("id",))
+    found = connection.execute(
+        f"SELECT finish, count(*) FROM (SELECT id, coalesce(min(finish), '') AS finish FROM {completions} GROUP BY id) "
+        f"SEMI JOIN (SELECT id FROM {expected}) USING (id) GROUP BY finish ORDER BY finish"
+    )
+    return dict(found.fetchall())
+
+
+def _carried(
+    predictions: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]
+) -> frozenset[str] | None:
+    form = predictions.layout.form
+    if form == "completions":
+        return None
+    if form == "long":
+        return frozenset(fields) if predictions.layout.other else frozenset(_fields_of(predictions, connection))
+    return frozenset().union(*(part.carried or frozenset() for part in predictions.parts))
+
+
+def _sources(table: RoleTable) -> list[dict[str, Any]]:
+    role = f"{table.layout.role}s"
+    return [
+        {"path": part.file.name, "role": role, "sha256": part.file.sha256, "rows": part.count} for part in table.parts
+    ]

@@ -1,0 +1,205 @@
+"""CSV and Parquet files, scanned by DuckDB itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from auditor.errors import LoadError, Mistake
+from auditor.load.cells import delimiter_of, read_rows
+from auditor.load.files import SourceFile, mistake
+from auditor.load.finish import outcome_sql
+from auditor.load.layout import Layout
+from auditor.load.parts import Part, Value
+from auditor.load.spool import Spool
+from auditor.load.tokens import literal, string_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Relation = Callable[[duckdb.DuckDBPyConnection], str]
+
+_LONGEST_LINE = 1 << 30
+_BATCH = 10_000
+_INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL")
+
+
+class ColumnarFile:
+    """A CSV or Parquet file: its column names, their types, and a relation with columns c0, c1, … and `ordinal`."""
+
+    def __init__(self, file: SourceFile, connection: duckdb.DuckDBPyConnection) -> None:
+        self.file = file
+        self.connection = connection
+        self.release: Callable[[], None] = lambda: None
+        if file.format == "parquet":
+            self.names, self.types, self.count, self.relation = _open_parquet(file, connection)
+        else:
+            self.names, self.count, self.relation, self.release = _open_delimited(file, connection)
+            self.types = ["VARCHAR"] * len(self.names)
+
+    def value(self, path: str) -> Value | None:
+        """Give the value at a path: the column of that name, or a member of a nested column."""
+        if path in self.names:
+            index = self.names.index(path)
+            return typed_value(f"c{index}", self.types[index])
+        first, _, rest = path.partition(".")
+        if not rest or first not in self.names or self.file.format != "parquet":
+            return None
+        member = f"c{self.names.index(first)}" + "".join(f"[{literal(key)}]" for key in rest.split("."))
+        try:
+            described = self.connection.execute(f"DESCRIBE SELECT {member} FROM {self.relation(self.connection)}")
+        except duckdb.BinderException:
+            return None
+        return typed_value(member, described.fetchall()[0][1])
+
+    def text(self, names: Sequence[str]) -> Value | None:
+        """Give the first of `names` that is a column, as plain text."""
+        for name in names:
+            if name in self.names:
+                index = self.names.index(name)
+                value = typed_value(f"c{index}", self.types[index])
+                return Value(value.sql)
+        return None
+
+
+def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, excluded: frozenset[str]) -> Part:
+    """Give a CSV or Parquet file of the columns or long form as a part."""
+    columns: dict[str, Value] = {}
+    _add(columns, "id", columnar.text([layout.id]))
+    _add(columns, "locale", columnar.text(layout.locale))
+    _add(columns, "jurisdiction", columnar.text(layout.jurisdiction))
+    carried = None
+    if layout.form == "long":
+        _add(columns, "field", columnar.text(["field"]))
+        _add(columns, "value", columnar.value(layout.role))
+        _add(columns, "other", columnar.value(layout.other) if layout.other else None)
+    else:
+        for index, paths in enumerate(layout.fields.values()):
+            _add(columns, f"v{index}", next(filter(None, map(columnar.value, paths)), None))
+        carried = frozenset(columnar.names) - layout.reserved - excluded
+        if payloads:
+            columns["payload"] = _payload(columnar, [name for name in columnar.names if name in carried])
+    _add_outcome(columns, columnar, layout)
+    return Part(columnar.file, layout, columnar.count, columnar.relation, columns, carried, columnar.release)
+
+
+def _add(columns: dict[str, Value], name: str, value: Value | None) -> None:
+    if value is not None:
+        columns[name] = value
+
+
+def _add_outcome(columns: dict[str, Value], columnar: ColumnarFile, layout: Layout) -> None:
+    finish, error = columnar.text(layout.finish), columnar.text(layout.error)
+    _add(columns, "finish", finish)
+    outcome = outcome_sql(finish.sql, layout.assume_finish) if finish else "'judged'"
+    if error:
+        outcome = f"CASE WHEN {error.sql} IS NOT NULL AND {error.sql} <> '' THEN 'transport' ELSE {outcome} END"
+    if finish or error:
+        columns["outcome"] = Value(outcome)
+
+
+def _payload(columnar: ColumnarFile, names: Sequence[str]) -> Value:
+    members = []
+    for name in names:
+        index = columnar.names.index(name)
+        value = typed_value(f"c{index}", columnar.types[index])
+        members.append(f"{literal(string_token(name) + ': ')} || {value.as_token()}")
+    return Value("'{' || concat_ws(', ', " + ", ".join([*members, "NULL"]) + ") || '}'", token=True)
+
+
+def typed_value(sql: str, type_name: str) -> Value:
+    """Give the value of a typed column: what JSON has no type for becomes the text that ISO 8601 or the type gives."""
+    text = f"CAST({sql} AS VARCHAR)"
+    if type_name == "VARCHAR":
+        return Value(sql)
+    if type_name == "JSON":
+        return Value(f"trim({text}, chr(32) || chr(9) || chr(10) || chr(13))", token=True)
+    if type_name == "BOOLEAN" or (_INTEGER.match(type_name) and not type_name.endswith("]")):
+        return Value(text, token=True)
+    if type_name in ("DOUBLE", "FLOAT"):
+        return Value(f"replace(replace({text}, 'nan', 'NaN'), 'inf', 'Infinity')", token=True)
+    if type_name.startswith("TIMESTAMP WITH TIME ZONE"):
+        return Value(f"replace(CAST(make_timestamp(epoch_us({sql})) AS VARCHAR), ' ', 'T') || '+00:00'")
+    if type_name.startswith("TIMESTAMP") and not type_name.endswith("]"):
+        return Value(f"replace({text}, ' ', 'T')")
+    if type_name == "BLOB":
+        return Value(f"decode({sql})")
+    if type_name.endswith("]") or type_name.startswith(("STRUCT", "MAP", "UNION")):
+        return Value(f"CAST(to_json({sql}) AS VARCHAR)", token=True)
+    return Value(text)
+
+
+def _open_parquet(
+    file: SourceFile, connection: duckdb.DuckDBPyConnection
+) -> tuple[list[str], list[str], int, Relation]:
+    source = f"read_parquet({literal(str(file.path))}, file_row_number = true)"
+    try:
+        described = connection.execute(f"DESCRIBE SELECT * EXCLUDE (file_row_number) FROM {source}").fetchall()
+        count = connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]
+    except duckdb.Error as error:
+        first = str(error).splitlines()[0]
+        raise mistake(file.name, f"cannot be read as Parquet: {first}", "is it complete, and Parquet?") from error
+    names, types = [row[0] for row in described], [row[1] for row in described]
+    aliases = ", ".join(f"c{i}" for i in range(len(names)))
+    relation = (
+        f"(SELECT file_row_number + 1 AS ordinal, * EXCLUDE (file_row_number) FROM {source} AS t({aliases}, "
+        "file_row_number))"
+    )
+    return names, types, count, lambda _: relation
+
+
+def _open_delimited(
+    file: SourceFile, connection: duckdb.DuckDBPyConnection
+) -> tuple[list[str], int, Relation, Callable[[], None]]:
+    rows = read_rows(file)
+    names = _header(file, next(rows, []))
+    rows.close()
+    if not (file.lone_returns or file.spaced_quotes or len(names) == 1):
+        columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(names)))
+        source = (
+            f"read_csv({literal(str(file.path))}, auto_detect = false, header = true, delim = {literal(delimiter_of(file))}, "
+            f"quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, max_line_size = {_LONGEST_LINE}, "
+            f"columns = {{{columns}}})"
+        )
+        try:
+            count = connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]
+        except duckdb.InvalidInputException:
+            pass  # the reader below reads it, or says where it is broken
+        else:
+            relation = f"(SELECT row_number() OVER () AS ordinal, * FROM {source})"
+            return names, count, lambda _: relation, lambda: None
+    spool = _spooled(file, names)
+    return names, spool.count, spool.scan, spool.release
+
+
+def _header(file: SourceFile, row: Sequence[str | None]) -> list[str]:
+    names = [name or "" for name in row]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise LoadError([Mistake(f"{file.name}, line 1", f"the column {name!r} occurs twice") for name in repeated])
+    return names
+
+
+def _spooled(file: SourceFile, names: Sequence[str]) -> Spool:
+    spool = Spool([f"c{i}" for i in range(len(names))])
+    rows = read_rows(file)
+    next(rows)
+    batch: list[list[str | None]] = []
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(names):
+            raise mistake(
+                f"{file.name}, row {number}",
+                f"has {len(row)} cells, the header has {len(names)}",
+                f"the row starts with {str(row[0])[:60]!r}",
+            )
+        batch.append(row)
+        if len(batch) >= _BATCH:
+            spool.add(list(zip(*batch, strict=True)))
+            batch = []
+    if batch:
+        spool.add(list(zip(*batch, strict=True)))
+    spool.close()
+    return spool

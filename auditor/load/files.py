@@ -1,0 +1,154 @@
+"""Which files a role names, and whether their bytes can be read at all."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from auditor.errors import LoadError, Mistake
+
+FORMAT_OF_SUFFIX: Final = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_CHUNK = 1 << 20
+_UTF8_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file as it was found: `name` is its path relative to the spec's folder."""
+
+    path: Path
+    name: str
+    format: str
+    sha256: str
+    lone_returns: bool = False  # a carriage return without a line feed: DuckDB cannot read such CSV
+    spaced_quotes: bool = False  # a space beside an outer quote: DuckDB would drop it
+
+
+def mistake(where: str, what: str, hint: str = "") -> LoadError:
+    """Make the error for one mistake."""
+    return LoadError([Mistake(where, what, hint)])
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Give a hint with the nearest of `names`, or an empty text."""
+    lowered = {known.lower(): known for known in reversed(names)}
+    close = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    return f"did you mean {lowered[close[0]]!r}?" if close else ""
+
+
+def find_files(folder: Path, patterns: Sequence[str], role: str) -> list[SourceFile]:
+    """Find the files of a role, each once, in the order of the patterns; a glob's matches are sorted."""
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        found.update(dict.fromkeys(_matches(folder, pattern, role)))
+    return [_examined(path, folder) for path in found]
+
+
+def _matches(folder: Path, pattern: str, role: str) -> list[Path]:
+    exact = folder / pattern
+    if exact.exists():
+        return [exact]
+    anchor, relative = (Path(exact.anchor), str(exact.relative_to(exact.anchor)))
+    paths = sorted(path for path in anchor.glob(relative) if path.is_file()) if re.search(r"[*?\[]", pattern) else []
+    if not paths:
+        raise mistake(
+            f"[cases] {role}", f"no file matches {pattern!r} in the folder {folder}", _near_files(exact, folder, pattern)
+        )
+    return paths
+
+
+def _near_files(exact: Path, folder: Path, pattern: str) -> str:
+    parent = exact.parent if exact.parent.is_dir() else folder
+    names = sorted(path.name for path in parent.iterdir() if path.suffix in FORMAT_OF_SUFFIX) if parent.is_dir() else []
+    if not names:
+        return f"{parent} holds no CSV, JSONL or Parquet file"
+    close = difflib.get_close_matches(Path(pattern).name, names, n=3, cutoff=0.5) or names[:5]
+    return f"files in {parent}: {', '.join(close)}"
+
+
+def _examined(path: Path, folder: Path) -> SourceFile:
+    name = os.path.relpath(path, folder)
+    if path.is_dir():
+        raise mistake(name, "is a folder, not a file", "name a file or a glob such as 'records/*.jsonl'")
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+            if not head.removeprefix(_UTF8_MARK).strip():
+                raise mistake(name, "the file is empty" if path.stat().st_size <= len(head) else "the file is blank")
+            file.seek(0)
+            return _read_through(SourceFile(path, name, _format(path, head), ""), iter(lambda: file.read(_CHUNK), b""))
+    except OSError as error:
+        raise mistake(name, f"cannot be read: {error.strerror}", "check the path and its permissions") from error
+
+
+def _format(path: Path, head: bytes) -> str:
+    if known := FORMAT_OF_SUFFIX.get(path.suffix.lower()):
+        return known
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    return "jsonl" if head.removeprefix(_UTF8_MARK).lstrip().startswith(b"{") else "csv"
+
+
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+_SPACED_QUOTE = re.compile(rb'(?:^|[,\t\n\r])[ ]+"|"[ ]+(?:[,\t\n\r]|$)')
+
+
+def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
+    """Hash the bytes and, in a text format, check the encoding and look for what a CSV reader stumbles over."""
+    digest = hashlib.sha256()
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    lone_returns = spaced_quotes = False
+    offset, lines, tail = 0, 1, b""
+    for chunk in chunks:
+        digest.update(chunk)
+        if file.format == "parquet":
+            continue
+        try:
+            decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            pending = len(error.object) - len(chunk)
+            raise _wrong_encoding(file, chunk, offset, lines, error.start - pending) from error
+        if file.format != "jsonl":
+            window = tail + chunk
+            lone_returns = lone_returns or _LONE_RETURN.search(window[:-1]) is not None
+            spaced_quotes = spaced_quotes or _SPACED_QUOTE.search(window) is not None
+            tail = chunk[-64:]
+        offset += len(chunk)
+        lines += chunk.count(b"\n")
+    if file.format != "parquet" and decoder.getstate()[0]:
+        raise mistake(f"{file.name}, line {lines}, byte {offset}", "ends within a character of UTF-8", "is it cut off?")
+    if file.format not in ("parquet", "jsonl"):
+        lone_returns = lone_returns or tail.endswith(b"\r")
+    return SourceFile(file.path, file.name, file.format, digest.hexdigest(), lone_returns, spaced_quotes)
+
+
+def _wrong_encoding(file: SourceFile, chunk: bytes, offset: int, lines: int, start: int) -> LoadError:
+    start = max(start, 0)
+    line = lines + chunk.count(b"\n", 0, start)
+    first = chunk[:2] if offset == 0 else b""
+    zeros = chunk[:200].count(0)
+    if first in (b"\xff\xfe", b"\xfe\xff") or zeros > 50:
+        likely = "UTF-16"
+    else:
+        likely = "Latin-1 (ISO 8859-1) or Windows-1252"
+    return mistake(
+        f"{file.name}, line {line}, byte {offset + start}",
+        f"is not UTF-8 (byte 0x{chunk[start]:02x})",
+        f"the file looks like {likely}: convert it, e.g. `iconv -f {likely.split()[0]} -t UTF-8`",
+    )

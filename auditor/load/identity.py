@@ -1,0 +1,288 @@
+"""Every expected id once, and the digest that binds a run to its ids and references."""
+
+from __future__ import annotations
+
+import array
+import hashlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from auditor.errors import LoadError, Mistake
+from auditor.load.parts import RoleTable, Value
+from auditor.load.tokens import literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+#: Up to here rows are fetched as Python objects; beyond, Arrow's import (0.1 s) is worth it.
+FETCHED_ROWS = 50_000
+_BATCH = 50_000
+_NAMED = 5
+
+
+class ColumnDigest:
+    """sha256 of a column of texts: of its contents one after the other, and of their lengths.
+
+    Lengths are counts of UTF-8 bytes as signed 32-bit little-endian integers, -1 where there is no text. So the digest
+    tells ("ab", "c") from ("a", "bc") and an empty text from none, and how the column is cut into batches is no part of it.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._contents = hashlib.sha256()
+        self._lengths = hashlib.sha256()
+
+    def add(self, texts: Sequence[str | None]) -> None:
+        """Append texts."""
+        encoded = [None if text is None else text.encode() for text in texts]
+        lengths = array.array("i", [-1 if text is None else len(text) for text in encoded])
+        if sys.byteorder == "big":
+            lengths.byteswap()
+        self._contents.update(b"".join(filter(None, encoded)))
+        self._lengths.update(lengths.tobytes())
+        self.count += len(encoded)
+
+    def add_arrow(self, texts: Any) -> None:
+        """Append the texts of an Arrow string array."""
+        import pyarrow.compute
+
+        if len(texts) == 0:
+            return
+        texts = pyarrow.concat_arrays([texts])  # offsets from 0
+        lengths = pyarrow.compute.fill_null(pyarrow.compute.binary_length(texts), -1)
+        present = texts.drop_null() if texts.null_count else texts
+        _, offsets, contents = present.buffers()
+        start, end = _span(offsets, present)
+        self._contents.update(memoryview(contents)[start:end] if contents is not None else b"")
+        numbers = memoryview(lengths.buffers()[1])[lengths.offset * 4 : (lengths.offset + len(lengths)) * 4]
+        self._lengths.update(numbers)
+        self.count += len(texts)
+
+    def digest(self) -> bytes:
+        """Give the digest of the texts so far."""
+        return hashlib.sha256(self._contents.digest() + self._lengths.digest()).digest()
+
+
+def _span(offsets: Any, texts: Any) -> tuple[int, int]:
+    numbers = memoryview(offsets).cast("i")
+    return numbers[texts.offset], numbers[texts.offset + len(texts)]
+
+
+class Manifest:
+    """The digest of ids and references: `manifest_rows_sha256`. Its definition is final.
+
+    Take the dense table of references: a row per expected id, in shortlex order of the ids (bytes of UTF-8 counted
+    first, compared second); a column with the ids; a column per field of the spec, in the order of the names' code points,
+    with the reference's token. A reference that is missing (no row, no key, null, JSON null, an empty string) is none. The
+    manifest is the sha256 over one line of canonical JSON, ended by a line feed, of
+    ``["fidelity-auditor references 1", number of ids, digest of ids, [[field, digest], …]]``, with `ColumnDigest` in
+    hexadecimal, separators `,` and `:`, and no character escaped that JSON does not demand. Nothing else enters it: not
+    the files, their format, their order, or how cases are spread over them.
+    """
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        self.ids = ColumnDigest()
+        self.columns = {field: ColumnDigest() for field in fields}
+
+    @property
+    def dense(self) -> bool:
+        """Whether every column has an entry for every id."""
+        return all(column.count == self.ids.count for column in self.columns.values())
+
+    def sha256(self) -> str:
+        """Give the digest."""
+        columns = [[field, self.columns[field].digest().hex()] for field in sorted(self.columns)]
+        lines = ["fidelity-auditor references 1", self.ids.count, self.ids.digest().hex(), columns]
+        text = json.dumps(lines, ensure_ascii=False, separators=(",", ":")) + "\n"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def reference_value(table: RoleTable, name: str) -> Value:
+    """Give the value of a reference column, NULL where it is empty."""
+    value = table.value(name, name)
+    if value.token:
+        return Value(f"CASE WHEN {name} NOT IN ('\"\"', 'null') THEN {name} END", token=True)
+    return Value(f"nullif({name}, '')")
+
+
+def identify_references(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> Manifest:
+    """Check that every id (and field) occurs once, and give the manifest; LoadError names what does not."""
+    if table.count > FETCHED_ROWS:
+        manifest = _in_file_order(table, connection, fields)
+        if manifest is not None and manifest.dense:
+            return manifest
+    manifest = Manifest(fields)
+    for ids, columns, broken in _batches(connection, _sorted_sql(table, connection, fields), table.count):
+        if broken:
+            raise _repeated(table, connection, fields)
+        _add(manifest.ids, ids)
+        for digest, column in zip(manifest.columns.values(), columns, strict=True):
+            _add(digest, column)
+    return manifest
+
+
+def _add(digest: ColumnDigest, column: Any) -> None:
+    if isinstance(column, tuple | list):
+        digest.add(column)
+    else:
+        digest.add_arrow(column)
+
+
+def _sorted_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> str:
+    """Give the query for the dense table, sorted: id, a token per field, whether the id is missing or repeated."""
+    if table.layout.form == "long":
+        scan = table.scan(connection, ("id", "field", "value"))
+        token = reference_value(table, "value").as_token()
+        tokens = [f"max({token}) FILTER (field = {literal(field)})" for field in fields]
+        counts = [f"count(*) FILTER (field = {literal(field)})" for field in fields]
+        repeated = f"greatest(0, {', '.join(counts)}) > 1"
+    else:
+        names = tuple(f"v{index}" for index in range(len(fields)))
+        scan = table.scan(connection, ("id", *names))
+        tokens = [f"max({reference_value(table, name).as_token()})" for name in names]
+        repeated = "count(*) > 1"
+    columns = ", ".join(f"{token} AS t{index}" for index, token in enumerate(tokens))
+    return (
+        f"SELECT id, {columns}, {repeated} OR id IS NULL OR id = '' AS broken FROM {scan} "
+        "GROUP BY id ORDER BY strlen(id), id"
+    )
+
+
+def _batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> Iterator[tuple[Any, list[Any], bool]]:
+    """Give batches of (first column, columns between, whether the last column is true anywhere)."""
+    if rows <= FETCHED_ROWS:
+        cursor = connection.execute(query)
+        while found := cursor.fetchmany(FETCHED_ROWS):
+            first, *columns, broken = zip(*found, strict=True)
+            yield first, columns, any(broken)
+        return
+    import pyarrow.compute
+
+    for batch in connection.sql(query).to_arrow_reader(_BATCH):
+        first, *columns, broken = batch.columns
+        yield first, columns, bool(pyarrow.compute.any(broken).as_py())
+
+
+def _in_file_order(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> Manifest | None:
+    """Read the references as they stand: a proof that ids are unique, and the manifest, if they are in shortlex order."""
+    if table.layout.form == "long":
+        return _long_in_file_order(table, connection, fields)
+    names = tuple(f"v{index}" for index in range(len(fields)))
+    scan = table.scan(connection, ("id", *names))
+    tokens = ", ".join(f"{reference_value(table, name).as_token()} AS t{name}" for name in names)
+    manifest = Manifest(fields)
+    for ids, columns, broken in _batches(connection, f"SELECT id, {tokens}, {_disorder()} AS broken FROM {scan}", table.count):
+        if broken:
+            return None
+        _add(manifest.ids, ids)
+        for digest, column in zip(manifest.columns.values(), columns, strict=True):
+            _add(digest, column)
+    return manifest
+
+
+def _long_in_file_order(
+    table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]
+) -> Manifest | None:
+    ranks = _ranks(table, connection)
+    scan = table.scan(connection, ("id", "field", "value"))
+    query = (
+        f"SELECT CASE WHEN id IS DISTINCT FROM lag(id) OVER () THEN id END AS started, rank, "
+        f"{reference_value(table, 'value').as_token()} AS token, {_disorder('rank')} AS broken "
+        f"FROM (SELECT id, value, {_rank_sql(ranks)} AS rank FROM {scan})"
+    )
+    import pyarrow.compute
+
+    manifest = Manifest(fields)
+    for started, (rank, token), broken in _batches(connection, query, table.count):
+        if broken:
+            return None
+        manifest.ids.add_arrow(started.drop_null())
+        for field, digest in manifest.columns.items():
+            if field in ranks:
+                digest.add_arrow(token.filter(pyarrow.compute.equal(rank, ranks[field])))
+    return manifest
+
+
+def _ranks(table: RoleTable, connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Number the fields of a long file by their first appearance: the order that a case's rows are expected in."""
+    found = connection.execute(f"SELECT field FROM {table.scan(connection, ('field',))} LIMIT 1000").fetchall()
+    return {field: rank for rank, field in enumerate(dict.fromkeys(row[0] for row in found if row[0] is not None))}
+
+
+def _rank_sql(ranks: dict[str, int]) -> str:
+    cases = " ".join(f"WHEN {literal(field)} THEN {rank}" for field, rank in ranks.items())
+    return f"CAST(CASE field {cases} END AS UTINYINT)" if len(ranks) < 250 else f"CASE field {cases} END"
+
+
+def _disorder(rank: str = "") -> str:
+    """Give the SQL condition that a row does not follow the row before it in shortlex order, or has no id."""
+    before = "lag(id) OVER ()"
+    follows = f"strlen(id) > strlen({before}) OR (strlen(id) = strlen({before}) AND id > {before})"
+    missing = "id IS NULL OR id = ''"
+    if rank:
+        follows += f" OR (id = {before} AND {rank} > lag({rank}) OVER ())"
+        missing += f" OR {rank} IS NULL"
+    return f"({missing} OR NOT coalesce({follows}, true))"
+
+
+def identify_predictions(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> int:
+    """Check that every id (and field) occurs once; give the number of ids."""
+    long = table.layout.form == "long"
+    names = ("id", "field") if long else ("id",)
+    if table.count > FETCHED_ROWS:
+        rank = f", {_rank_sql(_ranks(table, connection))} AS rank" if long else ""
+        found = connection.execute(
+            f"SELECT count_if(broken), count_if(started) FROM (SELECT {_disorder('rank' if long else '')} AS broken, "
+            f"id IS DISTINCT FROM lag(id) OVER () AS started FROM (SELECT id{rank} FROM {table.scan(connection, names)}))"
+        ).fetchall()
+        if found[0][0] == 0:
+            return int(found[0][1])
+    known = f"field IN ({', '.join(map(literal, fields))})" if long else "true"
+    key = "hash(id, field)" if long else "hash(id)"
+    found = connection.execute(
+        f"SELECT count(*) FILTER ({known}), count(DISTINCT {key}) FILTER ({known}), count(DISTINCT id), "
+        f"count_if(id IS NULL OR id = '') FROM {table.scan(connection, names)}"
+    ).fetchall()
+    rows, keys, ids, missing = found[0]
+    if (rows > keys and _repeats(table, connection, fields)) or missing:
+        raise _repeated(table, connection, fields)
+    return int(ids)
+
+
+def _repeated(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> LoadError:
+    """Make the error that names rows without an id, or ids that occur twice."""
+    missing = connection.execute(
+        f"SELECT ordinal FROM {table.scan(connection, ('id',))} WHERE id IS NULL OR id = '' ORDER BY 1"
+    ).fetchall()
+    if missing:
+        rows = "; ".join(table.row(row[0]) for row in missing[:_NAMED])
+        what = f"{len(missing)} row{'s have' if len(missing) > 1 else ' has'} no id in the column {table.layout.id!r}"
+        return LoadError([Mistake(rows, what, "every row needs the id of its case")])
+    repeats = _repeats(table, connection, fields)
+    what = "(id, field)" if table.layout.form == "long" else "id"
+    mistakes = [
+        Mistake(", ".join(table.row(ordinal) for ordinal in ordinals[:_NAMED]), f"{key} occurs {count} times in the {table.layout.role}s")
+        for key, count, ordinals in repeats[:_NAMED]
+    ]
+    head = Mistake(
+        ", ".join(sorted({part.file.name for part in table.parts})),
+        f"{len(repeats)} {what}{'s occur' if len(repeats) > 1 else ' occurs'} more than once; a case is graded once",
+        "remove the repeated rows, or give each case an id of its own",
+    )
+    return LoadError([head, *mistakes])
+
+
+def _repeats(
+    table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]
+) -> list[tuple[str, int, list[int]]]:
+    """Give what occurs twice: its name, how often, and the first rows."""
+    names, key, known = ("id",), "id", "true"
+    if table.layout.form == "long":
+        names, key, known = ("id", "field"), "id, field", f"field IN ({', '.join(map(literal, fields))})"
+    found = connection.execute(
+        f"SELECT {key}, count(*), list(ordinal ORDER BY ordinal)[:{_NAMED}] FROM {table.scan(connection, names)} "
+        f"WHERE {known} GROUP BY {key} HAVING count(*) > 1 ORDER BY min(ordinal)"
+    ).fetchall()
+    return [(", ".join(map(repr, row[:-2])), row[-2], row[-1]) for row in found]

@@ -1,0 +1,132 @@
+"""What a file's header says: which form the file has, and which of its columns mean what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from auditor.errors import LoadError, Mistake
+from auditor.load.files import SourceFile, mistake, nearest
+from auditor.spec.models import AuditSpec, FieldSpec
+
+Role = Literal["prediction", "reference"]
+Form = Literal["columns", "long", "completions"]
+
+_FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The names by which one file is read; names that may be absent are tuples of candidates, the first one counts.
+
+    `fields` maps each field of the spec to the candidate paths of its value; `reserved` are the names that are no part
+    of a payload.
+    """
+
+    role: Role
+    form: Form
+    id: str
+    fields: dict[str, tuple[str, ...]]
+    locale: tuple[str, ...]
+    jurisdiction: tuple[str, ...]
+    finish: tuple[str, ...] = ()
+    error: tuple[str, ...] = ()
+    completion: str = ""
+    assume_finish: str | None = None
+    other: str = ""  # long form: the column of the other role, when one file is both
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """Names that are no part of a payload."""
+        return frozenset((self.id, *self.locale, *self.jurisdiction, *self.finish, *self.error, self.completion))
+
+
+def layout_of(spec: AuditSpec, role: Role, file: SourceFile, names: Sequence[str]) -> Layout:
+    """Decide how a file with the columns `names` (for JSON lines: the keys of its first lines) is read."""
+    cases = spec.cases
+    if cases.id not in names:
+        raise mistake(file.name, f"no column {cases.id!r} for the id of the case", _among(cases.id, names))
+    fields = {name: _paths(field, role) for name, field in spec.fields.items()}
+    form = _form(spec, role, fields, names)
+    completions = form == "completions"
+    layout = Layout(
+        role=role,
+        form=form,
+        id=cases.id,
+        fields=fields,
+        locale=(cases.locale,) if cases.locale else ("locale",),
+        jurisdiction=(cases.jurisdiction,) if cases.jurisdiction else ("jurisdiction",),
+        finish=_outcome_names(cases.finish, _FINISH_NAMES if completions else (), role),
+        error=_outcome_names(cases.error, ("error",) if completions else (), role),
+        completion=(cases.completion or "completion") if completions else "",
+        assume_finish=cases.assume_finish,
+    )
+    _require_columns(spec, file, layout, names)
+    return layout
+
+
+def _paths(field: FieldSpec, role: Role) -> tuple[str, ...]:
+    first = field.prediction_path if role == "prediction" else field.reference_path or field.name
+    second = field.name if role == "prediction" or field.reference_path else field.prediction_path
+    return tuple(dict.fromkeys((first, second)))
+
+
+def _outcome_names(given: str | None, usual: tuple[str, ...], role: Role) -> tuple[str, ...]:
+    if role == "reference":
+        return ()
+    return (given,) if given else usual
+
+
+def _form(spec: AuditSpec, role: Role, fields: dict[str, tuple[str, ...]], names: Sequence[str]) -> Form:
+    if role == "prediction" and spec.cases.completion:
+        return "completions"
+    found = [any(has_path(names, path) for path in paths) for paths in fields.values()]
+    if all(found):
+        return "columns"
+    if "field" in names and role in names:
+        return "long"
+    if role == "prediction" and "completion" in names and not any(found):
+        return "completions"
+    return "columns"
+
+
+def has_path(names: Sequence[str], path: str) -> bool:
+    """Whether a header can hold the dotted path: the whole path, or its first key, is a column."""
+    return path in names or path.partition(".")[0] in names
+
+
+def _require_columns(spec: AuditSpec, file: SourceFile, layout: Layout, names: Sequence[str]) -> None:
+    # A JSON line may carry a key that the first lines lack: those are looked for when all lines are read.
+    if layout.completion and layout.completion not in names:
+        raise mistake(
+            file.name, f"no column {layout.completion!r} for the completion", _among(layout.completion, names)
+        )
+    if file.format == "jsonl":
+        return
+    for given in (spec.cases.finish, spec.cases.error):
+        if layout.role == "prediction" and given and given not in names:
+            raise mistake(file.name, f"no column {given!r}, which [cases] names", _among(given, names))
+    if layout.form == "columns":
+        absent = [name for name, paths in layout.fields.items() if not any(has_path(names, path) for path in paths)]
+        if absent:
+            raise absent_fields(file, layout, absent, names)
+
+
+def absent_fields(file: SourceFile, layout: Layout, absent: Sequence[str], names: Sequence[str]) -> LoadError:
+    """Make the error for fields of the spec that a file does not carry."""
+    return LoadError(
+        [
+            Mistake(
+                file.name,
+                f"no column {layout.fields[name][0]!r} for the {layout.role} of the field {name!r}",
+                _among(layout.fields[name][0], names),
+            )
+            for name in absent
+        ]
+    )
+
+
+def _among(name: str, names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:30])) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
+    return "; ".join(filter(None, (nearest(name, names), f"columns: {shown}")))

@@ -1,0 +1,116 @@
+"""One source file as a relation with fixed column names, whatever its format.
+
+The names: `ordinal id locale jurisdiction finish outcome`; in the long form `field value`; else a column `v0 v1 …` per
+field of the spec, and `payload`. A value is either a text (the content of a string) or a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from auditor.load.files import SourceFile
+from auditor.load.layout import Layout
+from auditor.load.tokens import text_token_sql
+
+if TYPE_CHECKING:
+    import duckdb
+
+_REFERENCE_COLUMNS = ("id", "locale", "jurisdiction", "field", "other")
+
+
+@dataclass(frozen=True)
+class Value:
+    """An SQL expression; `token` says whether it gives tokens or the content of strings."""
+
+    sql: str
+    token: bool = False
+
+    def as_token(self) -> str:
+        """Give the expression for the value as a token."""
+        return self.sql if self.token else text_token_sql(self.sql)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A source file, opened: `relation` gives a text for FROM, which one query may read."""
+
+    file: SourceFile
+    layout: Layout
+    count: int
+    relation: Callable[[duckdb.DuckDBPyConnection], str]
+    columns: dict[str, Value]
+    carried: frozenset[str] | None = None
+    release: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
+class RoleTable:
+    """All files of a role: the same form in each, their rows counted through."""
+
+    parts: tuple[Part, ...]
+    tokens: frozenset[str] = field(default_factory=frozenset)  # value columns that hold tokens
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the first file; the others have the same form."""
+        return self.parts[0].layout
+
+    @property
+    def count(self) -> int:
+        """Rows in all files."""
+        return sum(part.count for part in self.parts)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Columns that at least one part has."""
+        return frozenset().union(*(part.columns for part in self.parts))
+
+    def scan(self, connection: duckdb.DuckDBPyConnection, names: tuple[str, ...]) -> str:
+        """Give a text for FROM with `ordinal` and the columns `names`; one query may read it."""
+        selects, offset = [], 0
+        for part in self.parts:
+            columns = ", ".join(f"{self._expression(part, name)} AS {name}" for name in names)
+            ordinal = f"ordinal + {offset}" if offset else "ordinal"
+            selects.append(f"SELECT {ordinal} AS ordinal, {columns} FROM {part.relation(connection)}")
+            offset += part.count
+        return "(" + " UNION ALL ".join(selects) + ")"
+
+    def _expression(self, part: Part, name: str) -> str:
+        value = part.columns.get(name)
+        if value is None:
+            return "'judged'" if name == "outcome" else "CAST(NULL AS VARCHAR)"
+        return value.as_token() if name in self.tokens else value.sql
+
+    def release(self) -> None:
+        """Take what scans left in connections away."""
+        for part in self.parts:
+            part.release()
+
+    def value(self, name: str, sql: str) -> Value:
+        """Give the value that the column `name` holds, at the place `sql` of a query."""
+        return Value(sql, name in self.tokens)
+
+    def row(self, ordinal: int) -> str:
+        """Say where a row is: file and row."""
+        for part in self.parts:
+            if ordinal <= part.count:
+                return f"{part.file.name}, row {ordinal}"
+            ordinal -= part.count
+        return f"row {ordinal}"
+
+
+def references_of(pairs: RoleTable) -> RoleTable:
+    """Give the references of a long file that is both: its other column is the value."""
+    parts = [
+        replace(part, columns={("value" if name == "other" else name): part.columns[name] for name in _REFERENCE_COLUMNS if name in part.columns})
+        for part in pairs.parts
+    ]
+    return role_table(parts)
+
+
+def role_table(parts: list[Part]) -> RoleTable:
+    """Join the parts of a role; a value column holds tokens as soon as one part's does."""
+    tokens = {name for part in parts for name, value in part.columns.items() if value.token}
+    return RoleTable(tuple(parts), frozenset(tokens))
