@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from auditor.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from auditor.api import load, read, run
+    from auditor.api import AuditedRun, load, read, run
+    from auditor.audit.reading import Reading
     from auditor.errors import AuditorError, ConsumerError, LoadError, SpecError, StoreError
     from auditor.model.decoding import Decoding
     from auditor.model.run import Column, Finding, Interval, Run, Witness
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuditSpec",
+    "AuditedRun",
     "AuditorError",
     "Column",
     "ConsumerError",
@@ -31,6 +33,7 @@ __all__ = [
     "Finding",
     "Interval",
     "LoadError",
+    "Reading",
     "Run",
     "SpecError",
     "StoreError",
@@ -43,6 +46,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AuditedRun": "auditor.api",
     "AuditSpec": "auditor.spec.models",
     "AuditorError": "auditor.errors",
     "Column": "auditor.model.run",
@@ -51,6 +55,7 @@ _HOME = {
     "Finding": "auditor.model.run",
     "Interval": "auditor.model.run",
     "LoadError": "auditor.errors",
+    "Reading": "auditor.audit.reading",
     "Run": "auditor.model.run",
     "SpecError": "auditor.errors",
     "StoreError": "auditor.errors",

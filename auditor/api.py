@@ -28,6 +28,12 @@ class AuditedRun:
     """A finished run and the folder that holds its tables; shows itself in a notebook.
 
     `run` is what every report renders; `columns` and `findings` are its parts that people ask for first.
+
+    >>> from auditor.model.run import CaseCounts, RunEnvironment
+    >>> base = RunEnvironment("2024-03-08T09:05:07+00:00", "UTC", "C.UTF-8", 0)
+    >>> run = Run("r1", "contracts", "", "", "0.1.0", base, CaseCounts(0, 0, 0, 0), {}, (), (), (), (), ())
+    >>> AuditedRun(run, folder=None).findings
+    ()
     """
 
     run: Run

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 
 
 class AuditorError(Exception):
-    """The audit could not be done; the command line prints the message and exits with `exit_code`."""
+    """The audit could not be done; the command line prints the message and exits with `exit_code`.
+
+    >>> issubclass(SpecError, AuditorError), AuditorError.exit_code
+    (True, 2)
+    """
 
     exit_code = 2
 
@@ -31,7 +35,13 @@ class Mistake:
 
 
 class SpecError(AuditorError):
-    """The spec has mistakes; all of them are listed at once."""
+    """The spec has mistakes; all of them are listed at once.
+
+    >>> print(SpecError([Mistake("audit.toml:3: cases.di", "there is no such key", "did you mean id?")]))
+    1 mistake in the spec:
+      audit.toml:3: cases.di: there is no such key
+        did you mean id?
+    """
 
     def __init__(self, mistakes: Sequence[Mistake]) -> None:
         self.mistakes = tuple(mistakes)
@@ -41,7 +51,11 @@ class SpecError(AuditorError):
 
 
 class LoadError(AuditorError):
-    """Predictions or references could not be read whole; `mistakes` name file, line or row, and column."""
+    """Predictions or references could not be read whole; `mistakes` name file, line or row, and column.
+
+    >>> print(LoadError([Mistake("references.csv:7", "the id c-04 is there twice, first in line 3")]))
+    references.csv:7: the id c-04 is there twice, first in line 3
+    """
 
     def __init__(self, mistakes: Sequence[Mistake]) -> None:
         self.mistakes = tuple(mistakes)
@@ -49,7 +63,13 @@ class LoadError(AuditorError):
 
 
 class ConsumerError(AuditorError):
-    """A consumer could not be started: its interpreter, import, function, model or engine is not there."""
+    """A consumer could not be started: its interpreter, import, function, model or engine is not there.
+
+    >>> print(ConsumerError("billing", "import ingest", "ModuleNotFoundError: No module named 'ingest'"))
+    consumer billing: could not be started
+      tried: import ingest
+      seen:  ModuleNotFoundError: No module named 'ingest'
+    """
 
     def __init__(self, consumer: str, tried: str, seen: str, hint: str = "") -> None:
         self.consumer, self.tried, self.seen, self.hint = consumer, tried, seen, hint
@@ -58,7 +78,11 @@ class ConsumerError(AuditorError):
 
 
 class StoreError(AuditorError):
-    """A run could not be written or read; nothing half-written is left behind."""
+    """A run could not be written or read; nothing half-written is left behind.
+
+    >>> str(StoreError("run.json: no readable run"))
+    'run.json: no readable run'
+    """
 
 
 class InternalError(AuditorError):

@@ -14,9 +14,6 @@ from auditor.errors import AuditorError
 if TYPE_CHECKING:
     from auditor.model.run import Run
 
-#: What the report room renders; the suffix picks the format.
-SUFFIXES = (".html", ".json", ".md", ".csv")
-
 Outputs = Annotated[
     list[Path] | None,
     typer.Option(
@@ -41,27 +38,29 @@ def check_outputs(outputs: Sequence[Path]) -> None:
 
 def write_outputs(run: Run, outputs: Sequence[Path]) -> None:
     """Render a run to every file; one that fails does not cost the others."""
-    from auditor.report.render import render
+    from auditor.report import render
 
     problems = []
     for output in outputs:
         try:
             render(run, output)
-        except OSError as error:
-            problems.append(f"-o {output}: could not be written: {error.strerror or error}")
+        except AuditorError as error:
+            problems.append(str(error))
     if problems:
         raise OutputError("\n".join([*problems, f"the run itself is stored: `auditor report {run.run_id} -o FILE`"]))
 
 
 def _problem(output: Path) -> str:
-    if output.suffix not in SUFFIXES:
+    from auditor.report import SUFFIXES
+
+    if output.suffix.lower() not in SUFFIXES:
         seen = f"the suffix {output.suffix}" if output.suffix else "no suffix"
         return f"-o {output}: {seen} picks no format; there are: {' '.join(SUFFIXES)}"
-    folder = output.absolute().parent
-    if not folder.is_dir():
-        return f"-o {output}: there is no folder {folder}; make it with `mkdir -p {folder}`"
     if output.is_dir():
         return f"-o {output}: is a folder; name a file in it"
-    if not os.access(output if output.exists() else folder, os.W_OK):
-        return f"-o {output}: may not be written; check its permissions"
+    folder = next(parent for parent in output.absolute().parents if parent.exists())
+    if not folder.is_dir():
+        return f"-o {output}: {folder} is no folder"
+    if not os.access(folder, os.W_OK):
+        return f"-o {output}: {folder} may not be written; check its permissions"
     return ""

@@ -38,12 +38,13 @@ def run(
     """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""
     outputs = output or []
     check_outputs(outputs)
-    from auditor.audit.run import audit
-    from auditor.cli.progress import finished
     from auditor.spec.read import read_spec
 
-    events = audit(read_spec(spec), broken_references=broken_references.value)
-    done = finished(events, quiet=quiet)
+    audited = read_spec(spec)
+    from auditor.audit.run import audit
+    from auditor.cli.progress import finished
+
+    done = finished(audit(audited, broken_references=broken_references.value), quiet=quiet)
     write_outputs(done.run, outputs)
     if not quiet:
         from auditor.cli.terminal import show

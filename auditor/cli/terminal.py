@@ -7,7 +7,7 @@ from typing import NoReturn
 from rich.console import Console
 
 from auditor.model.run import Run
-from auditor.report.terminal import write_terminal
+from auditor.report import write_terminal
 
 
 class Terminal(Console):

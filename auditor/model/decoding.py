@@ -30,7 +30,11 @@ class Decodings:
 
 @dataclass(frozen=True)
 class Decoding:
-    """One raw value as one consumer reads it in one environment; `value` is tagged text."""
+    """One raw value as one consumer reads it in one environment; `value` is tagged text.
+
+    >>> Decoding("value", "date:2024-03-01").value, Decoding("rejected", error="ValueError: no date").value
+    ('date:2024-03-01', None)
+    """
 
     status: DecodingStatus
     value: str | None = None

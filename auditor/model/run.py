@@ -5,7 +5,8 @@ The JSON names are public (schema 1): keys may be added, never renamed or remove
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from auditor.model.decoding import Decoding
@@ -19,7 +20,11 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Interval:
-    """A 95 % interval of a rate."""
+    """A 95 % interval of a rate.
+
+    >>> Interval(low=0.866, high=0.94).low
+    0.866
+    """
 
     low: float
     high: float
@@ -27,7 +32,17 @@ class Interval:
 
 @dataclass(frozen=True)
 class Column:
-    """One (field, consumer): counts of cases, and rates that are None where they are undefined or withheld."""
+    """One (field, consumer): counts of cases, and rates that are None where they are undefined or withheld.
+
+    >>> verdicts = {"ok": 2, "wrong": 1, "rejected": 1, "null": 0, "dropped": 0, "crashed": 0, "timed_out": 0}
+    >>> column = Column(
+    ...     field="total", consumer="billing", label="native", support=5, judged=4, blocked=1,
+    ...     blocked_by={"missing": 1}, verdicts=verdicts, unreferenced=0, unexpected=0, broken_references=0,
+    ...     coverage=0.8, content_rate=0.5, usable_rate=0.4, interval=None, ceiling=0.75, ceiling_interval=None,
+    ...     recoverable=1)
+    >>> column.accepted, column.lost_to_shape, column.lost_to_value
+    (3, 1, 1)
+    """
 
     field: str
     consumer: str
@@ -128,7 +143,11 @@ class FieldSummary:
 
 @dataclass(frozen=True)
 class Witness:
-    """One raw value that shows the bug: the shortest there is; `case_id` and `row` point at an example."""
+    """One raw value that shows the bug: the shortest there is; `case_id` points at an example.
+
+    >>> Witness('"N/A"', {"billing": Decoding("rejected", error="ValueError: no date")}).decodings["billing"].status
+    'rejected'
+    """
 
     raw: str  # the raw value as JSON text: "2024-03-01" in quotes, 3.0, true
     decodings: dict[str, Decoding]
@@ -148,7 +167,15 @@ class Location:
 
 @dataclass(frozen=True)
 class Finding:
-    """A bug of the pipeline. `affected` counts cases and `share` is their part of the field's support."""
+    """A bug of the pipeline. `affected` counts cases and `share` is their part of the field's support.
+
+    >>> finding = Finding(
+    ...     code="value-disagreement", severity="high", field="total", consumers=("billing", "warehouse"),
+    ...     owners=("billing", "data"), title="1,5 is read as 15 and as 1.5", detail="", cause="", fixes=(),
+    ...     affected=3, share=0.01, fingerprint="5d41402abc4b2a76")
+    >>> finding.anchor
+    'value-disagreement-5d41402a'
+    """
 
     code: str
     severity: Severity
@@ -163,7 +190,9 @@ class Finding:
     share: float | None
     fingerprint: str
     witnesses: tuple[Witness, ...] = ()
-    shapes: dict[str, dict[str, int]] = field(default_factory=dict)  # e.g. {"rejected": {"Mmmmm d, dddd": 12}}
+    shapes: dict[str, dict[str, int]] = dataclasses.field(
+        default_factory=dict
+    )  # e.g. {"rejected": {"Mmmmm d, dddd": 12}}
     location: Location | None = None
 
     @property
@@ -226,7 +255,15 @@ class RunEnvironment:
 
 @dataclass(frozen=True)
 class Run:
-    """One audit, bound to the manifest of its cases and to every consumer's version."""
+    """One audit, bound to the manifest of its cases and to every consumer's version.
+
+    >>> cases = CaseCounts(expected=0, judged=0, missing=0, unrelated=0)
+    >>> base = RunEnvironment("2024-03-08T09:05:07+00:00", "UTC", "C.UTF-8", 0)
+    >>> run = Run("r1", "contracts", "", "", "0.1.0", base, cases, {}, (), (), (), (), ())
+    >>> run.column("total", "billing")
+    Traceback (most recent call last):
+    KeyError: 'no column total/billing; there are: '
+    """
 
     run_id: str
     name: str

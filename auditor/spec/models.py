@@ -112,7 +112,12 @@ class EnvironmentSpec(Table):
 
 
 class AuditSpec(Table):
-    """A whole spec. `file` is where it was read; every path in it is relative to `folder`."""
+    """A whole spec. `file` is where it was read; every path in it is relative to `folder`.
+
+    >>> cases = CasesSpec(predictions=("predictions.csv",), references=("references.csv",))
+    >>> AuditSpec(name="one", file=Path("audit.toml"), folder=Path(), cases=cases, fields={}, consumers={}).cases.id
+    'case_id'
+    """
 
     name: str
     file: Path

@@ -25,7 +25,17 @@ _POSITION = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
 
 def read_spec(path: Path | None = None, *, start: Path | None = None) -> AuditSpec:
-    """Find and read a spec; SpecError lists every mistake in it."""
+    """Find and read a spec; SpecError lists every mistake in it.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "audit.toml").write_text('name = "contracts"')
+    >>> try:
+    ...     read_spec(folder)
+    ... except SpecError as error:
+    ...     [mistake.what for mistake in error.mistakes]
+    ['is missing', 'is missing', 'is missing']
+    """
     file = find_spec(path, start=start)
     try:
         text = file.read_bytes().decode("utf-8-sig")

@@ -1,0 +1,30 @@
+"""The library's public names: few, documented, and not hidden by rooms of the same name."""
+
+import subprocess
+import sys
+
+import pytest
+
+import auditor
+
+NAMES = [name for name in auditor.__all__ if name != "__version__"]
+
+
+def test_there_are_at_most_twenty() -> None:
+    assert len(auditor.__all__) <= 20
+
+
+def test_all_of_them_are_listed_for_type_checkers_too() -> None:
+    source = (auditor.__file__ or "") and open(auditor.__file__, encoding="utf-8").read()  # noqa: SIM115
+    under_type_checking = source.split("if TYPE_CHECKING:")[1].split("__all__")[0]
+    assert [name for name in NAMES if name not in under_type_checking] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_has_a_docstring_with_an_example(name: str) -> None:
+    assert ">>> " in (getattr(auditor, name).__doc__ or "")
+
+
+def test_a_room_does_not_hide_a_function_of_the_same_name() -> None:
+    code = "import auditor, auditor.load; print(callable(auditor.load))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True\n"

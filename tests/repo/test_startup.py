@@ -1,0 +1,52 @@
+"""Help is instant: nothing heavy is imported before a command needs it (checked in a fresh process)."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+# Not pydantic: typer itself may import it to read parameters.
+HEAVY = ["babel", "dateutil", "duckdb", "jinja2", "msgspec", "pint", "pyarrow", "rich.console", "scipy", "sqlglot"]
+
+SCRIPT = """
+import contextlib, io, json, sys
+with contextlib.redirect_stdout(io.StringIO()) as said:
+    try:
+        {code}
+    except SystemExit as exit:
+        assert not exit.code, exit.code
+print(json.dumps([sorted({heavy} & set(sys.modules)), said.getvalue()]))
+"""
+
+
+def loaded_by(code: str) -> tuple[list[str], str]:
+    """Run code in a fresh process; gives the heavy modules that it loaded and what it printed."""
+    script = SCRIPT.format(code=code, heavy=set(HEAVY))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    heavy, said = json.loads(done.stdout)
+    return heavy, said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--help",
+        "--version",
+        "run --help",
+        "read --help",
+        "report --help",
+        "runs --help",
+        "schema --help",
+        "init --help",
+    ],
+)
+def test_help_loads_nothing_heavy(arguments: str) -> None:
+    argv = ["auditor", *arguments.split()]
+    heavy, said = loaded_by(f"sys.argv = {argv!r}; from auditor.cli.main import main; main()")
+    assert heavy == []
+    assert said
+
+
+def test_importing_the_library_loads_nothing_heavy() -> None:
+    assert loaded_by("import auditor; dir(auditor); auditor.AuditorError") == ([], "")
