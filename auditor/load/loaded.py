@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditor.load.parts import RoleTable
@@ -36,6 +37,27 @@ class Loaded:
         found = _ids_at(self.predictions, connection, [row for row in rows if row > 0])
         negative = _ids_at(self.references, connection, [-row for row in rows if row < 0])
         return found | {-row: case for row, case in negative.items()}
+
+    def cases_of(
+        self, connection: duckdb.DuckDBPyConnection, field: str, tokens: Sequence[str]
+    ) -> list[tuple[str, str]]:
+        """Give (case id, token) of every case whose reference of `field` is one of `tokens`, in file order."""
+        table = self.references
+        long = table.layout.form == "long"
+        name = "value" if long else f"v{list(table.layout.fields).index(field)}"
+        rows = table.scan(connection, ("id", "field", name) if long else ("id", name))
+        of_field = "field = $field" if long else "$field IS NOT NULL"
+        return connection.execute(
+            f"SELECT id, token FROM (SELECT ordinal, id, {table.value(name, name).as_token()} AS token "
+            f"FROM {rows} WHERE {of_field}) WHERE token IN (SELECT unnest($tokens::VARCHAR[])) ORDER BY ordinal",
+            {"field": field, "tokens": list(tokens)},
+        ).fetchall()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The source files, each once."""
+        parts = (*self.predictions.parts, *self.references.parts)
+        return tuple(dict.fromkeys(part.file.path for part in parts))
 
 
 def _ids_at(table: RoleTable, connection: duckdb.DuckDBPyConnection, ordinals: Sequence[int]) -> dict[int, str]:
