@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from auditor.spec.lines import quoted
+
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATES = re.compile(
     r"\d{4}-\d\d?-\d\d?|\d\d?[./-]\d\d?[./-]\d{4}"
@@ -19,6 +21,7 @@ _MONEY = re.compile(rf"([$€£¥]|[A-Z]{{3}}) ?{_NUMBER}|{_NUMBER} ?([$€£¥]
 _DECIMALS = re.compile(_NUMBER)
 _INTEGERS = re.compile(r"[+-]?\d{1,15}")
 _LEADING_ZERO = re.compile(r"0\d+")
+_TOO_LONG = re.compile(r"\d{16,}")
 _CODES = re.compile(r"(?=.*\d)[A-Za-z0-9]+([-/_.][A-Za-z0-9]+)*")
 _BOOLEAN_WORDS = frozenset({"true", "false", "yes", "no", "y", "n"})
 
@@ -44,13 +47,15 @@ def guess_type(references: Sequence[str], predictions: Sequence[str]) -> Guess:
 
 def shortest(contents: Sequence[str]) -> str:
     """Give a short example on one line."""
-    example = json.dumps(min(contents, key=lambda content: (len(content), content)), ensure_ascii=False)
+    example = quoted(min(contents, key=lambda content: (len(content), content)))
     return example if len(example) <= 40 else example[:36] + '…"'
 
 
 def _first_fit(tokens: Sequence[str], contents: Sequence[str]) -> tuple[str, str]:
     if any(_LEADING_ZERO.fullmatch(content) for content in contents):
         return "identifier", "some have leading zeros, which a number would lose: {all}"
+    if any(_TOO_LONG.fullmatch(content) for content in contents):
+        return "identifier", "some have more digits than a float keeps: {all}"
     if all(token in ("true", "false") for token in tokens):
         return "boolean", "{all} are JSON booleans"
     if all(content.lower() in _BOOLEAN_WORDS for content in contents):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from auditor.cli.guess import Guess, guess_type
 from auditor.cli.records import Sample, find_id, sample
 from auditor.errors import LoadError, Mistake
 from auditor.judge.typed import read_typed
-from auditor.spec.lines import dotted
+from auditor.spec.lines import dotted, quoted
 from auditor.spec.models import FieldSpec
 
 #: Columns that say something about a case and are no fields of it.
@@ -54,10 +53,10 @@ def propose(predictions: Path, references: Path, folder: Path, template: str, *,
         raise LoadError([Mistake(str(predictions), what, "name the columns of both files alike")])
     warehouse = _warehouse(fields)
     return Template(template).substitute(
-        name=_quoted(folder.absolute().name or "audit"),
-        predictions=_quoted(os.path.relpath(predictions, folder)),
-        references=_quoted(os.path.relpath(references, folder)),
-        id=_quoted(id_name),
+        name=quoted(folder.absolute().name or "audit"),
+        predictions=quoted(os.path.relpath(predictions, folder)),
+        references=quoted(os.path.relpath(references, folder)),
+        id=quoted(id_name),
         completion=_completion(predicted),
         fields="\n".join(_field_table(field) for field in fields),
         reads="".join(f'reads.{dotted((field.name,))} = "parsers:read_{field.guess.type}"\n' for field in fields),
@@ -91,11 +90,11 @@ def _proposed(
 
 
 def _field_table(field: ProposedField) -> str:
-    lines = [f"[fields.{dotted((field.name,))}]", f'type = "{field.guess.type}"  # {_comment(field.guess.why)}']
+    lines = [f"[fields.{dotted((field.name,))}]", f'type = "{field.guess.type}"  # {field.guess.why}']
     if field.path:
-        lines.append(f"path = {_quoted(field.path)}")
+        lines.append(f"path = {quoted(field.path)}")
     if field.reference_path:
-        lines.append(f"reference_path = {_quoted(field.reference_path)}")
+        lines.append(f"reference_path = {quoted(field.reference_path)}")
     if field.guess.type in _GRAINS:
         lines.append(f"grain = {_GRAINS[field.guess.type]}")
     if field.is_canonical:
@@ -109,7 +108,7 @@ def _completion(predicted: Sample) -> str:
     if predicted.completion is None:
         return ""
     lines = [
-        f"completion = {_quoted(predicted.completion)}  # the model's reply: a JSON object",
+        f"completion = {quoted(predicted.completion)}  # the model's reply: a JSON object",
         '# finish = "finish_reason"   # column of the finish reason; a reply without one is `unknown`, unless',
         'assume_finish = "stop"',
     ]
@@ -126,11 +125,3 @@ def _warehouse(fields: list[ProposedField]) -> str:
         return ""
     head = ["[consumers.warehouse]", 'owner = "data-platform"', 'adapter = "sql"', 'engine = "duckdb"']
     return "\n".join([*head, *reads]) + "\n"
-
-
-def _quoted(text: str) -> str:
-    return _comment(json.dumps(text, ensure_ascii=False))
-
-
-def _comment(text: str) -> str:
-    return text.replace("\x7f", "\\u007f")

@@ -5,6 +5,7 @@ A scan, not a parser: keys inside inline tables fall back to the line of the key
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -41,7 +42,12 @@ def line_of(key: KeyPath, lines: Mapping[KeyPath, int]) -> int:
 
 def dotted(key: KeyPath) -> str:
     """Write a key path as TOML does: parts with other characters in quotes."""
-    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f'"{part}"' for part in key)
+    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else quoted(part) for part in key)
+
+
+def quoted(text: str) -> str:
+    """Write a text as a TOML string on one line."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _key_on(line: str, table: KeyPath) -> tuple[KeyPath, KeyPath]:
