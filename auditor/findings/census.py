@@ -1,0 +1,119 @@
+"""Groups strings that fared alike, so that every later question is about a few groups and not about a million strings.
+
+A group holds the strings of one field that have one shape, one status per consumer, and the same differences. The
+tables, dropped at the end:
+
+- `f_strings(unit, grp)`: the group of each row of `outcomes`.
+- `f_groups(grp, field, shape, form, statuses, differences, strings)`: `statuses` has a letter per consumer by its
+  number, `.` where it does not read the field; `differences` is that of `differences.py`; `form` is the JSON type,
+  with whole numbers apart, of fields that a json or python consumer reads, else empty.
+- `f_cells(cell, field, p_grp, r_grp, pattern, n)`: cases by groups of prediction and reference and by verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from auditor.findings import sql
+from auditor.findings.context import Context
+from auditor.findings.differences import write_differences
+
+#: The verdict patterns of cases in support: some reader has a verdict other than the three outside support.
+SUPPORTED = "regexp_matches(pattern, '[^-x!]')"
+
+#: Somebody takes a value from these strings.
+READ = "contains(statuses, 'v')"
+
+#: Every reader takes a value from these strings, and it is the same.
+READ_ALIKE = f"({READ} AND differences = '' AND NOT regexp_matches(statuses, '[nrdct]'))"
+
+_FORM = """CASE substr(token, 1, 1) WHEN '"' THEN 'string' WHEN 't' THEN 'boolean' WHEN 'f' THEN 'boolean'
+    WHEN '{' THEN 'object' WHEN '[' THEN 'array'
+    ELSE CASE WHEN token = 'null' THEN 'null' WHEN regexp_full_match(token, '-?[0-9]+') THEN 'whole number'
+        ELSE 'number' END END"""
+
+_TABLES = ["f_differences", "f_read", "f_strings", "f_shortest", "f_groups", "f_cells", "f_wanted", "f_matches"]
+
+
+@dataclass(frozen=True)
+class Census:
+    """A context whose strings are grouped."""
+
+    context: Context
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement and give all its rows."""
+        return self.context.connection.execute(statement).fetchall()
+
+    def readers(self, field: str) -> tuple[str, ...]:
+        """Give the consumers that read a field, in the order of the letters of a verdict pattern."""
+        return self.context.readers[field]
+
+    def numbered(self, numbers: Iterable[int]) -> tuple[str, ...]:
+        """Give the consumers of some numbers."""
+        names = {number: name for name, number in self.context.index.items()}
+        return tuple(names[number] for number in numbers)
+
+
+@contextmanager
+def census_of(context: Context) -> Iterator[Census]:
+    """Group the strings of a context for as long as its findings are built."""
+    try:
+        _group_strings(context)
+        _group_cases(context)
+        yield Census(context)
+    finally:
+        for table in _TABLES:
+            context.connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
+
+
+def status_of(number: int) -> str:
+    """Write the SQL expression for the status letter of the consumer of a number."""
+    return f"substr(statuses, {number + 1}, 1)"
+
+
+def verdict_of(position: int) -> str:
+    """Write the SQL expression for the verdict letter of the reader at a position."""
+    return f"substr(pattern, {position + 1}, 1)"
+
+
+def _group_strings(context: Context) -> None:
+    connection = context.connection
+    difference, join = "''", ""
+    if write_differences(context):
+        difference, join = "coalesce(differences, '')", "LEFT JOIN f_differences USING (unit)"
+    form = _form(context)
+    statuses = ", ".join(f"s{number}" for number in sorted(context.index.values()))
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE f_strings AS"
+        f" SELECT unit, hash(field, shape, {form}, {statuses}, {difference}) AS grp FROM outcomes {join}"
+    )
+    letters = " || ".join(f"coalesce(s{number}, '.')" for number in range(max(context.index.values()) + 1))
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE f_groups AS"
+        f" SELECT grp, field, coalesce(shape, '') AS shape, {form} AS form, {letters} AS statuses,"
+        f" {difference} AS differences, strings"
+        " FROM (SELECT grp, min(unit) AS unit, count(*) AS strings FROM f_strings GROUP BY grp)"
+        f" JOIN outcomes USING (unit) {join}"
+    )
+
+
+def _form(context: Context) -> str:
+    consumers = context.spec.consumers
+    typed = [
+        field
+        for field, readers in context.readers.items()
+        if any(consumers[name].receives != "text" for name in readers)
+    ]
+    return f"CASE WHEN field IN {sql.texts(typed)} THEN {_FORM} ELSE '' END" if typed else "''"
+
+
+def _group_cases(context: Context) -> None:
+    context.connection.execute(
+        "CREATE OR REPLACE TEMP TABLE f_cells AS SELECT row_number() OVER () AS cell, * FROM ("
+        " SELECT j.field, p.grp AS p_grp, r.grp AS r_grp, j.pattern, sum(j.n)::BIGINT AS n FROM judged j"
+        " LEFT JOIN f_strings p ON p.unit = j.p_unit LEFT JOIN f_strings r ON r.unit = j.r_unit GROUP BY ALL)"
+    )

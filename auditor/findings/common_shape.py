@@ -1,0 +1,107 @@
+"""Is there one written form that every consumer of a field reads, and reads alike?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from auditor.findings import sql
+from auditor.findings.census import READ, READ_ALIKE, Census
+from auditor.findings.draft import Draft, fingerprint
+from auditor.findings.words import counted, listed
+
+NONE_CODE = "no-common-shape"
+BEST_CODE = "common-shape"
+
+#: What nobody reads (N/A, a 30th of February) splits nobody, and leaves the shape of the others as good as it was.
+_SPLIT = f"({READ} AND NOT {READ_ALIKE} AND form <> 'null')"
+
+
+def find_common_shape(census: Census) -> Iterator[Draft]:
+    """Give, per field on whose strings consumers disagree, the best common shape, or the news that there is none."""
+    split = [
+        field
+        for (field,) in census.query(
+            f"SELECT field FROM f_groups GROUP BY field HAVING bool_or({_SPLIT}) ORDER BY field"
+        )
+        if len(census.readers(field)) > 1
+    ]
+    best = _best_shapes(census, split) if split else {}
+    examples = _examples(census, best) if any(shape is not None for shape, _ in best.values()) else {}
+    for field, (shape, cases) in best.items():
+        yield _none(census, field) if shape is None else _common(census, field, shape, cases, examples[field])
+
+
+def _best_shapes(census: Census, fields: list[str]) -> dict[str, tuple[str | None, int]]:
+    """Give the shape of most predictions that is read alike by all; None where predictions are split and none is."""
+    shapes = (
+        f"SELECT c.field, shape, sum(n) AS cases, bool_or({READ}) AS is_read, bool_or({_SPLIT}) AS is_split"
+        " FROM f_cells c JOIN f_groups ON grp = p_grp"
+        f" WHERE c.field IN {sql.texts(fields)} AND form <> 'null' GROUP BY ALL"
+    )
+    good = "is_read AND NOT is_split"
+    rows = census.query(
+        f"SELECT field, min_by((shape, cases), (-cases, shape)) FILTER ({good}), bool_or(is_split) FROM ({shapes})"
+        " GROUP BY field ORDER BY field"
+    )
+    best: dict[str, tuple[str | None, int]] = {}
+    for field, found, is_split in rows:
+        if found is not None:
+            shape, cases = tuple(found.values()) if isinstance(found, dict) else found
+            best[field] = shape, int(cases)
+        elif is_split:
+            best[field] = None, 0
+    return best
+
+
+def _groups(field: str, shape: str) -> str:
+    return f"field = {sql.text(field)} AND shape = {sql.text(shape)} AND {READ}"
+
+
+def _examples(census: Census, best: dict[str, tuple[str | None, int]]) -> dict[str, str]:
+    """Give the shortest prediction of each field's best shape."""
+    groups = " OR ".join(f"({_groups(field, shape)})" for field, (shape, _) in best.items() if shape is not None)
+    rows = census.query(
+        "SELECT field, min_by(token, (length(token), token)) FROM outcomes JOIN f_strings USING (unit)"
+        f" WHERE role_prediction AND grp IN (SELECT grp FROM f_groups WHERE {groups}) GROUP BY field"
+    )
+    return {field: token[:80] for field, token in rows}
+
+
+def _common(census: Census, field: str, shape: str, cases: int, example: str) -> Draft:
+    readers = census.readers(field)
+    return Draft(
+        code=BEST_CODE,
+        severity="info",
+        field=field,
+        consumers=readers,
+        title=f"ask the model to write {field} like {example}: all {len(readers)} consumers read {shape} alike",
+        detail=f"Of the shapes seen, {shape} is the most frequent one on which nobody disagrees"
+        f" ({counted(cases, 'prediction')}).",
+        cause="The consumers disagree on other shapes of this field; on this one they do not.",
+        fixes=(f"Ask the model for {shape}, for example {example}, in the prompt or in the schema of the output.",),
+        fingerprint=fingerprint(BEST_CODE, field, ()),
+        groups=_groups(field, shape),
+        role="prediction",
+        shapes_as="read alike by all",
+    )
+
+
+def _none(census: Census, field: str) -> Draft:
+    readers = census.readers(field)
+    return Draft(
+        code=NONE_CODE,
+        severity="medium",
+        field=field,
+        consumers=readers,
+        title=f"no shape of {field} seen is read alike by all {len(readers)} consumers: {listed(readers)}",
+        detail="Whatever shape the model is asked for, of those seen, some consumer refuses it or reads another value.",
+        cause="The parsers of the consumers have no written form in common, of those in these predictions.",
+        fixes=(
+            f"Choose one form for {field}, teach it to every consumer, and ask the model for it.",
+            f"Normalise {field} once, before the consumers, and hand each the text that it reads.",
+        ),
+        fingerprint=fingerprint(NONE_CODE, field, ()),
+        groups=f"field = {sql.text(field)} AND {_SPLIT}",
+        role="prediction",
+        shapes_as="not read alike",
+    )

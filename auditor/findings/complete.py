@@ -1,0 +1,164 @@
+"""Turns drafts into findings: counts cases and strings and picks the shortest witnesses, for all drafts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from auditor.findings import sql
+from auditor.findings.census import SUPPORTED, Census
+from auditor.findings.draft import Draft
+from auditor.findings.witnesses import WITNESSES, WitnessBook, units_of
+from auditor.findings.words import counted, percent
+from auditor.model.run import Finding, Witness
+
+#: As many shapes as a finding lists one by one; the rest are counted together.
+SHAPES = 20
+
+
+@dataclass
+class _Measure:
+    """What the data say about one draft."""
+
+    affected: int = 0
+    outside: int = 0  # of `affected`, the cases outside support
+    strings: int = 0
+    units: tuple[int, ...] = ()
+    shapes: dict[str, int] = field(default_factory=dict)
+
+
+def complete(census: Census, drafts: Sequence[Draft]) -> list[Finding]:
+    """Give the findings of drafts, in the same order."""
+    measures = _measured(census, drafts)
+    units = {draft.units or measure.units for draft, measure in zip(drafts, measures, strict=True)}
+    book = WitnessBook.of(census, sorted({unit for some in units for unit in some}))
+    support = {
+        name: int(count or 0)
+        for name, count in census.query(f"SELECT field, sum(n) FILTER ({SUPPORTED}) FROM f_cells GROUP BY field")
+    }
+    return [
+        _finding(census, draft, measure, book, support.get(draft.field, 0))
+        for draft, measure in zip(drafts, measures, strict=True)
+    ]
+
+
+def _measured(census: Census, drafts: Sequence[Draft]) -> list[_Measure]:
+    measures = [_Measure(draft.affected, draft.affected_outside, draft.strings or 0) for draft in drafts]
+    grouped = [number for number, draft in enumerate(drafts) if draft.groups]
+    if grouped:
+        _match_groups(census, drafts, grouped)
+        _count_cases(census, measures)
+        _count_strings(census, measures)
+        _count_shapes(census, measures)
+        _choose_units(census, drafts, measures)
+    return measures
+
+
+def _match_groups(census: Census, drafts: Sequence[Draft], grouped: Sequence[int]) -> None:
+    """Write down which groups and which cells each draft is about."""
+    wanted = " UNION ALL ".join(
+        f"SELECT {number} AS draft, grp FROM f_groups WHERE {drafts[number].groups}" for number in grouped
+    )
+    census.query(f"CREATE OR REPLACE TEMP TABLE f_wanted AS {wanted}")
+    by_prediction = sql.numbers(number for number in grouped if drafts[number].role != "reference")
+    by_reference = sql.numbers(number for number in grouped if drafts[number].role != "prediction")
+    conditions = {number: drafts[number].cases for number in grouped if drafts[number].cases != "true"}
+    allowed = "".join(f" WHEN {number} THEN {condition}" for number, condition in conditions.items())
+    where = f"CASE draft{allowed} ELSE true END" if allowed else "true"
+    census.query(
+        "CREATE OR REPLACE TEMP TABLE f_matches AS SELECT DISTINCT draft, cell, grp FROM ("
+        f" SELECT draft, cell, grp, pattern FROM f_wanted JOIN f_cells ON p_grp = grp WHERE draft IN {by_prediction}"
+        " UNION ALL"
+        f" SELECT draft, cell, grp, pattern FROM f_wanted JOIN f_cells ON r_grp = grp WHERE draft IN {by_reference}"
+        f") WHERE {where}"
+    )
+
+
+def _count_cases(census: Census, measures: Sequence[_Measure]) -> None:
+    cells = "(SELECT DISTINCT draft, cell FROM f_matches)"
+    for number, affected, inside in census.query(
+        f"SELECT draft, sum(n), sum(n) FILTER ({SUPPORTED}) FROM {cells} JOIN f_cells USING (cell) GROUP BY draft"
+    ):
+        measures[number].affected = int(affected)
+        measures[number].outside = int(affected) - int(inside or 0)
+
+
+def _count_strings(census: Census, measures: Sequence[_Measure]) -> None:
+    for number, strings in census.query(
+        "SELECT draft, sum(strings) FROM f_wanted JOIN f_groups USING (grp) GROUP BY draft"
+    ):
+        measures[number].strings = int(strings)
+
+
+def _count_shapes(census: Census, measures: Sequence[_Measure]) -> None:
+    """Count cases by shape; a case whose prediction and reference have different shapes counts under both."""
+    shaped = "SELECT DISTINCT draft, cell, shape FROM f_matches JOIN f_groups USING (grp)"
+    counts = f"SELECT draft, shape, sum(n) AS cases FROM ({shaped}) JOIN f_cells USING (cell) GROUP BY ALL"
+    ranked = f"SELECT *, row_number() OVER (PARTITION BY draft ORDER BY cases DESC, shape) AS place FROM ({counts})"
+    for number, shape, cases in census.query(
+        f"SELECT draft, CASE WHEN place <= {SHAPES} THEN shape ELSE 'other shapes' END AS listed, sum(cases)"
+        f" FROM ({ranked}) GROUP BY ALL ORDER BY draft, min(place)"
+    ):
+        measures[number].shapes[shape] = int(cases)
+
+
+def _choose_units(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
+    """Choose the shortest strings of each draft: first the shortest of each group, then of those."""
+    best = f"min((length(token), token, unit), {WITNESSES})"
+    chosen = (
+        f"SELECT grp, {best} AS either, {best} FILTER (role_prediction) AS prediction,"
+        f" {best} FILTER (role_reference) AS reference FROM f_strings JOIN outcomes USING (unit) WHERE grp IN (SELECT grp FROM f_wanted) GROUP BY grp"
+    )
+    census.query(f"CREATE OR REPLACE TEMP TABLE f_shortest AS {chosen}")
+    for role in ("either", "prediction", "reference"):
+        of_role = sql.numbers(number for number, draft in enumerate(drafts) if draft.groups and draft.role == role)
+        matched = "(SELECT DISTINCT draft, grp FROM f_matches)"
+        strings = f"SELECT draft, unnest({role}) AS string FROM {matched} JOIN f_shortest USING (grp)"
+        listed = f"{strings} WHERE draft IN {of_role}"
+        for number, shortest in census.query(f"SELECT draft, min(string, {WITNESSES}) FROM ({listed}) GROUP BY draft"):
+            measures[number].units = units_of(shortest)
+
+
+def _finding(census: Census, draft: Draft, measure: _Measure, book: WitnessBook, support: int) -> Finding:
+    share = _share(draft, measure, support)
+    witnesses = [book.witness(unit, draft.field, draft.role, draft.note) for unit in draft.units or measure.units]
+    shapes = {draft.shapes_as: measure.shapes} if draft.shapes_as and measure.shapes else draft.shapes
+    return Finding(
+        code=draft.code,
+        severity=draft.severity,
+        field=draft.field,
+        consumers=draft.consumers,
+        owners=census.context.owners(draft.consumers),
+        title=draft.title,
+        detail=f"{draft.detail} {_extent(measure, share)}",
+        cause=draft.cause,
+        fixes=draft.fixes,
+        affected=measure.affected,
+        share=share,
+        fingerprint=draft.fingerprint,
+        witnesses=_first_witnesses(witnesses, draft.witnesses),
+        shapes=shapes,
+    )
+
+
+def _first_witnesses(of_data: Sequence[Witness], of_probes: Sequence[Witness]) -> tuple[Witness, ...]:
+    """Keep the first witnesses, at least two of them of probes where a finding rests on probes."""
+    room = WITNESSES - min(2, len(of_probes))
+    kept = list(of_data[:room])
+    return (*kept, *of_probes[: WITNESSES - len(kept)])
+
+
+def _share(draft: Draft, measure: _Measure, support: int) -> float | None:
+    """Give the part of the field's cases: of support, or, where most are outside it, of support and those."""
+    inside = measure.affected - measure.outside
+    if inside:
+        return inside / support if support else None
+    whole = support + measure.outside
+    return measure.affected / whole if whole else None
+
+
+def _extent(measure: _Measure, share: float | None) -> str:
+    if not measure.affected:
+        return "No case of this data set is affected; the probes show it."
+    strings = f", {counted(measure.strings, 'distinct string')}" if measure.strings else ""
+    return f"{counted(measure.affected, 'case')} affected ({percent(share)} of the field{strings})."

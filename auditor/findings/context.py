@@ -1,0 +1,40 @@
+"""What findings are made from: the outcome tables of a run, its spec, its columns and its probe outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from auditor.findings.probes import ProbeOutcome
+from auditor.model.run import Column
+from auditor.spec.models import AuditSpec
+
+
+@dataclass(frozen=True)
+class Context:
+    """The outcome tables behind `connection`, and how to read them.
+
+    `readers` gives the consumers of each field in the order of the letters in `judged.pattern`; `index` gives the
+    number i of each consumer in the columns `s{i}`, `v{i}` and `k{i}`; `case_ids` turns first rows into case ids and
+    costs a scan, so it is called once.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    spec: AuditSpec
+    readers: dict[str, tuple[str, ...]]
+    index: dict[str, int]
+    columns: dict[tuple[str, str], Column]
+    probes: tuple[ProbeOutcome, ...]
+    case_ids: Callable[[Sequence[int]], dict[int, str]]
+
+    def owners(self, consumers: Sequence[str]) -> tuple[str, ...]:
+        """Give the owner of each consumer, or its name where the spec names none; each once, in order."""
+        known = self.spec.consumers
+        names = (known[name].owner or name for name in consumers if name in known)
+        return tuple(dict.fromkeys(names))
+
+    def position(self, field: str, consumer: str) -> int:
+        """Give the place of a consumer among the readers of a field, from 0."""
+        return self.readers[field].index(consumer)

@@ -1,0 +1,60 @@
+"""The strings that two consumers read differently, and how each pair of readings differs.
+
+Writes `f_differences(unit, differences)`, where `differences` lists ``l-r:word;`` by the numbers of the consumers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+
+from auditor.findings import sql
+from auditor.findings.causes_sql import words_of
+from auditor.findings.context import Context
+from auditor.spec.models import FieldType
+
+
+def write_differences(context: Context) -> bool:
+    """Write the table of differences, and tell whether there is any."""
+    connection = context.connection
+    connection.execute("CREATE OR REPLACE TEMP TABLE f_differences (unit BIGINT, differences VARCHAR)")
+    numbers = sorted(context.index.values())
+    if len(numbers) < 2:
+        return False
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE f_read AS {_pairs(numbers)}")
+    fields: dict[FieldType, list[str]] = defaultdict(list)
+    for (field,) in connection.execute("SELECT DISTINCT field FROM f_read").fetchall():
+        fields[context.spec.fields[field].type].append(field)
+    if not fields:
+        return False
+    words = " UNION ALL ".join(
+        words_of(field_type, f"SELECT * FROM f_read WHERE field IN {sql.texts(sorted(names))}")
+        for field_type, names in sorted(fields.items())
+    )
+    connection.execute(
+        "INSERT INTO f_differences SELECT unit, string_agg(l || '-' || r || ':' || word || ';', '' ORDER BY l, r)"
+        f" FROM ({words}) GROUP BY unit"
+    )
+    return True
+
+
+def _pairs(numbers: list[int]) -> str:
+    """Select each string once per pair of consumers that read it differently."""
+    keys = ", ".join(f"k{number}" for number in numbers)
+    values = ", ".join(f"v{number}" for number in numbers)
+    differing = (
+        f"SELECT unit, field, token, [{keys}] AS keys, [{values}] AS readings FROM outcomes"
+        f" WHERE least({keys}) <> greatest({keys})"
+    )
+    places = {number: place for place, number in enumerate(numbers, start=1)}
+    pairs = ", ".join(f"({left}, {right}, {places[left]}, {places[right]})" for left, right in combinations(numbers, 2))
+    both = (
+        "SELECT unit, field, token, l, r, readings[l_place] AS l_value, readings[r_place] AS r_value"
+        f" FROM ({differing}), (VALUES {pairs}) pair(l, r, l_place, r_place) WHERE keys[l_place] <> keys[r_place]"
+    )
+    parts = ", ".join(
+        f"substr({side}_value, 1, strpos({side}_value, ':') - 1) AS {side}_tag,"
+        f" substr({side}_value, strpos({side}_value, ':') + 1) AS {side}_text"
+        for side in "lr"
+    )
+    return f"SELECT unit, field, token, l, r, {parts} FROM ({both})"

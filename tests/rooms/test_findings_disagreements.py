@@ -1,0 +1,261 @@
+"""Two consumers, one string: read differently, or read by one only. Expectations come from the real parsers."""
+
+# ruff: noqa: DTZ001, DTZ007 - the parsers under test make naive dates, as production does
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+
+import duckdb
+import pytest
+from dateutil import parser as dateutil
+
+from tests.rooms.outcome_tables import Case, Raw, audit, cases, codes
+
+
+def by_dateutil(text):
+    return dateutil.parse(text, default=datetime(2024, 3, 8)).date()
+
+
+def day_first(text):
+    return dateutil.parse(text, dayfirst=True, default=datetime(2024, 3, 8)).date()
+
+
+def warehouse(text):
+    return duckdb.execute("SELECT try_cast(x AS DATE) FROM (VALUES (?)) v(x)", [text]).fetchone()[0]
+
+
+def iso(text):
+    return date.fromisoformat(text)
+
+
+FIVE = cases(
+    ("2024-03-01", "2024-03-01"),
+    ("March 1, 2024", "2024-03-01"),
+    ("1 March 2024", "2024-03-01"),
+    ("2024-03-15", "2024-03-15"),
+    ("March 2, 2024", "2024-03-01"),
+)
+
+
+def one(findings, code):
+    (finding,) = [finding for finding in findings if finding.code == code]
+    return finding
+
+
+def test_agreeing_parsers_are_silent():
+    assert audit("date", {"billing": by_dateutil, "portal": by_dateutil}, FIVE) == ()
+
+
+def test_day_and_month_swapped_is_one_finding_for_a_thousand_rows():
+    rows = cases(
+        ("01/03/2024", "2024-03-13", 600), ("02/03/2024", "2024-03-13", 400), ("2024-03-13", "2024-03-13", 1000)
+    )
+    finding = one(audit("date", {"us": by_dateutil, "eu": day_first}, rows), "value-disagreement")
+    assert (finding.severity, finding.affected, finding.share) == ("high", 1000, 0.5)
+    assert finding.consumers == ("us", "eu") and finding.owners == ("us-team", "eu-team")
+    assert "day and month swapped" in finding.title and "us" in finding.title and "eu" in finding.title
+    assert finding.shapes == {"read differently": {"dd/dd/dddd": 1000}}
+    first, second = finding.witnesses
+    assert first.raw == '"01/03/2024"' and first.rows == 600 and first.case_id == "case-1"
+    assert {name: decoding.value for name, decoding in first.decodings.items()} == {
+        "us": "date:2024-01-03",
+        "eu": "date:2024-03-01",
+    }
+    assert second.raw == '"02/03/2024"'
+
+
+def test_a_string_that_is_only_a_reference_counts_too():
+    rows = cases(("2024-03-13", "01/03/2024", 3), ("2024-03-13", "2024-03-13"), (None, "01/03/2024", 2))
+    finding = one(audit("date", {"us": by_dateutil, "eu": day_first}, rows, reference="us"), "value-disagreement")
+    assert finding.affected == 5 and finding.witnesses[0].role == "reference"
+
+
+def test_a_case_counts_once_when_both_its_strings_are_read_differently():
+    finding = one(
+        audit("date", {"us": by_dateutil, "eu": day_first}, cases(("01/03/2024", "01/03/2024", 4)), reference="us"),
+        "value-disagreement",
+    )
+    assert finding.affected == 4
+
+
+def test_three_consumers_disagree_by_pairs_and_keep_the_names_of_two():
+    rows = cases(("01/03/2024", "2024-03-01"))
+    two = audit("date", {"us": by_dateutil, "eu": day_first}, rows)
+    three = audit("date", {"us": by_dateutil, "eu": day_first, "app": by_dateutil}, rows)
+    pairs = {finding.consumers for finding in three if finding.code == "value-disagreement"}
+    assert pairs == {("us", "eu"), ("eu", "app")}
+    assert one(two, "value-disagreement").fingerprint in {finding.fingerprint for finding in three}
+
+
+TEXT = "identifier"
+
+
+@pytest.mark.parametrize(
+    ("field_type", "string", "left", "right", "says"),
+    [
+        ("date", "01/03/2024", by_dateutil, day_first, "day and month swapped"),
+        ("date", "01/02/03", by_dateutil, lambda s: datetime.strptime(s, "%y/%m/%d").date(), "different order"),
+        ("date", "16-07-68", lambda s: date(1968, 7, 16), lambda s: datetime.strptime(s, "%d-%m-%y").date(), "century"),
+        ("date", "March 2024", by_dateutil, lambda s: datetime.strptime(s, "%B %Y").date(), "only the day"),
+        ("date", "2024-03-01", iso, lambda s: date(2023, 3, 1), "the year"),
+        ("date", "2024-02-30", lambda s: date(2024, 3, 1), lambda s: date(2024, 2, 29), "no simple relation"),
+        (
+            "date",
+            "2024-03-01T23:30:00-05:00",
+            lambda s: datetime.fromisoformat(s),
+            lambda s: date(2024, 3, 2),
+            "time zone",
+        ),
+        (
+            "datetime",
+            "2024-03-01T10:00",
+            lambda s: datetime.fromisoformat(s),
+            lambda s: datetime.fromisoformat(s + "+02:00"),
+            "zone",
+        ),
+        (
+            "datetime",
+            "2024-03-01T10:00",
+            lambda s: datetime.fromisoformat(s),
+            lambda s: datetime.fromisoformat(s[:10]),
+            "different time",
+        ),
+        ("decimal", "1.234", Decimal, lambda s: Decimal(s.replace(".", "")), "one is 1,000 times the other"),
+        (
+            "decimal",
+            "27,80",
+            lambda s: Decimal(s.replace(",", ".")),
+            lambda s: Decimal(s.replace(",", "")),
+            "100 times",
+        ),
+        ("decimal", "(12)", lambda s: -Decimal(s.strip("()")), lambda s: Decimal(s.strip("()")), "sign"),
+        (
+            "decimal",
+            "1,234.5",
+            lambda s: Decimal(s.replace(",", "")),
+            lambda s: Decimal(s.split(",")[0]),
+            "stops reading early",
+        ),
+        ("decimal", "12.7", Decimal, lambda s: int(float(s)), "drops the fraction"),
+        ("decimal", "abc 5", lambda s: Decimal(5), lambda s: 0, "zero"),
+        ("decimal", "12345678901234567890", Decimal, float, "digits lost"),
+        ("money", "5 EUR", lambda s: (Decimal(5), "EUR"), lambda s: Decimal(5), "the currency"),
+        ("money", "5 EUR", lambda s: (Decimal(5), "EUR"), lambda s: (Decimal(5), "USD"), "the currency"),
+        ("quantity", "5 kg", lambda s: (Decimal(5), "kg"), lambda s: (Decimal(5), "g"), "the unit"),
+        ("quantity", "5 lb", lambda s: Decimal("2267.96185"), lambda s: Decimal(5), "the unit"),
+        ("integer", "3.7", lambda s: int(float(s)), lambda s: round(float(s)), "fraction"),
+        ("boolean", "false", lambda s: s == "true", bool, "true for one, false for the other"),
+        (TEXT, "ab-1", str, str.upper, "upper and lower case"),
+        (TEXT, "00123", str, lambda s: s.lstrip("0"), "leading zeros"),
+        (TEXT, "00123", str, int, "leading zeros"),
+        (TEXT, "AB-1 2", str, lambda s: s.replace("-", "").replace(" ", ""), "spaces or punctuation"),
+        (TEXT, "1e3", str, lambda s: str(int(float(s))), "text read as a number"),
+        (TEXT, "Müller", str, lambda s: "Muller", "accents"),
+        (TEXT, "AB12345", str, lambda s: s[:4], "stops reading early"),
+        ("category", "gold", str, lambda s: "platinum", "no simple relation"),
+    ],
+)
+def test_cause_is_derived_from_how_the_values_differ(field_type, string, left, right, says):
+    findings = audit(field_type, {"a": left, "b": right}, cases((string, string)), reference="a", probe=False)
+    assert says in one(findings, "value-disagreement").title
+
+
+def test_acceptance_one_finding_per_accepting_and_rejecting_set():
+    findings = audit("date", {"billing": by_dateutil, "warehouse": warehouse, "api": iso}, FIVE, reference="billing")
+    finding = one(findings, "acceptance-disagreement")
+    assert finding.consumers == ("billing", "warehouse", "api")
+    assert (finding.severity, finding.affected, finding.share) == ("high", 3, 0.6)
+    assert finding.shapes["accepted by some only"] == {"Mmmmm d, dddd": 2, "d Mmmmm dddd": 1}
+    assert finding.title == "billing reads field strings that warehouse and api do not"
+    assert "2 right answers are lost" in finding.detail
+
+
+def test_acceptance_is_medium_when_no_right_answer_is_lost():
+    findings = audit("date", {"billing": by_dateutil, "api": iso}, cases(("March 2, 2024", "2024-03-01")))
+    assert one(findings, "acceptance-disagreement").severity == "medium"
+
+
+def test_what_nobody_reads_is_no_disagreement_and_caps_nobody():
+    rows = cases(("N/A", "2024-03-01", 50), ("2024-02-31", "2024-03-01"), ("2024-03-01", "2024-03-01"))
+    assert audit("date", {"billing": by_dateutil, "warehouse": warehouse, "api": iso}, rows) == ()
+
+
+def test_a_new_consumer_renames_no_known_acceptance_finding():
+    parsers = {"billing": by_dateutil, "warehouse": warehouse}
+    known = {
+        finding.fingerprint
+        for finding in audit("date", parsers, FIVE, reference="billing")
+        if finding.severity != "info"
+    }
+    additions = {
+        "reads everything": lambda s: date(2024, 3, 1),
+        "like billing": by_dateutil,
+        "like warehouse": warehouse,
+        "stricter than warehouse": lambda s: {"2024-03-01": date(2024, 3, 1)}[s],
+        "reads nothing": int,
+        "reads some": lambda s: datetime.strptime(s, "%B %d, %Y").date(),
+    }
+    for name, parser in additions.items():
+        findings = audit("date", {**parsers, name: parser}, FIVE, reference="billing")
+        assert known <= {finding.fingerprint for finding in findings}, name
+        assert len({finding.fingerprint for finding in findings}) == len(findings)
+
+
+def test_format_ceiling_names_accepted_and_rejected_shapes():
+    rows = cases(("2024-03-01", "2024-03-01", 6), ("March 1, 2024", "2024-03-01", 3), ("N/A", "2024-03-01", 1))
+    finding = one(audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows), "format-ceiling")
+    assert (finding.severity, finding.consumers, finding.affected, finding.share) == ("high", ("warehouse",), 3, 0.3)
+    assert finding.shapes == {
+        "accepted": {"dddd-dd-dd": 6},
+        "rejected": {"Mmmmm d, dddd": 3},
+        "read by nobody": {"A/A": 1},
+    }
+    assert "60.0 %" in finding.title and [w.raw for w in finding.witnesses] == ['"March 1, 2024"']
+
+
+def test_format_ceiling_is_medium_when_the_refused_are_wrong_anyway():
+    rows = cases(("2024-03-01", "2024-03-01"), ("March 2, 2024", "2024-03-01"))
+    assert (
+        one(audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows), "format-ceiling").severity
+        == "medium"
+    )
+
+
+def test_common_shape_is_news_only_where_consumers_disagree():
+    rows = cases(("2024-03-01", "2024-03-01", 6), ("March 1, 2024", "2024-03-01", 3), ("2024-02-31", "2024-03-01"))
+    finding = one(audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows), "common-shape")
+    assert finding.severity == "info" and "dddd-dd-dd" in finding.title and '"2024-03-01"' in finding.title
+    assert audit("date", {"billing": by_dateutil, "warehouse": warehouse}, cases(("2024-03-01", "2024-03-01"))) == ()
+
+
+def test_no_common_shape():
+    rows = cases(("March 1, 2024", "2024-03-01", 3), ("01/03/2024", "2024-03-01"))
+    findings = audit("date", {"us": by_dateutil, "eu": day_first, "warehouse": warehouse}, rows)
+    finding = one(findings, "no-common-shape")
+    assert (finding.severity, finding.affected) == ("medium", 4)
+    assert "common-shape" not in {finding.code for finding in findings}
+
+
+def test_a_shape_with_one_string_read_differently_is_not_common():
+    rows = cases(("25/03/2024", "2024-03-25", 9), ("01/03/2024", "2024-03-01"))
+    assert "no-common-shape" in codes(audit("date", {"us": by_dateutil, "eu": day_first}, rows))
+
+
+def test_one_reader_disagrees_with_nobody():
+    assert audit("date", {"billing": by_dateutil}, FIVE, reference="billing") == ()
+
+
+def test_json_null_is_no_string_that_anybody_refuses():
+    rows = [Case(Raw("null"), '"2024-03-01"'), *cases(("2024-03-01", "2024-03-01"))]
+    lenient = {"a": lambda v: None if v is None else iso(v), "b": iso}
+    assert audit("date", lenient, rows, receives={"a": "python"}) == ()
+
+
+def test_findings_are_sorted_worst_first_and_stable():
+    parsers = {"us": by_dateutil, "eu": day_first, "warehouse": warehouse}
+    first = audit("date", parsers, FIVE, reference="us")
+    assert first == audit("date", parsers, list(reversed(FIVE)), reference="us") or [f.fingerprint for f in first]
+    ranks = [["high", "medium", "low", "info"].index(finding.severity) for finding in first]
+    assert ranks == sorted(ranks)
