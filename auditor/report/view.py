@@ -12,7 +12,7 @@ from auditor.report.numbers import coverage, percent, plural, usable
 
 WITHHELD = (
     "Rates are withheld: a reference that its decoder cannot read makes a score that looks exact and is not. Correct "
-    "the references below and run again, or count them with --broken-references report."
+    "the broken references and run again, or count them with --broken-references report."
 )
 
 NO_BUGS = "No bugs found on these strings."
@@ -109,8 +109,9 @@ def _blocked_names(column: Column) -> tuple[str, ...]:
 
 
 def blocked_alike(run: Run) -> bool:
-    """Say whether every column is blocked by the same cases' classes, so that once is enough."""
-    return len({tuple(sorted(column.blocked_by.items())) for column in run.columns}) <= 1
+    """Say whether every column is blocked by what blocked the cases, so that the classes need saying once only."""
+    cases = {name: count for name, count in blocked_cases(run).items() if count}
+    return all({name: count for name, count in column.blocked_by.items() if count} == cases for column in run.columns)
 
 
 def shape_loss(column: Column) -> str:
