@@ -18,7 +18,11 @@ from auditor.spec.models import AuditSpec, FieldSpec
 
 @dataclass(frozen=True)
 class Reading:
-    """What the consumers of a field make of one raw value; `keys` are equal where the consumers agree."""
+    """What the consumers of a field make of one raw value; `keys` are equal where the consumers agree.
+
+    >>> Reading("total", '"1.0"', {}, {"billing": "1", "warehouse": "1"}).agree
+    True
+    """
 
     field: str
     raw: str  # JSON text of the value
@@ -40,7 +44,8 @@ def read_strings(spec: AuditSpec, field: str, tokens: Sequence[str]) -> tuple[Re
             + (f"\n  next:  did you mean {near[0]!r}?" if near else "")
         )
     with ExitStack() as stack:
-        sessions = open_sessions(spec, list(spec.consumers.values()), frozenset(), stack)
+        asked = [one for one in spec.consumers.values() if not one.reads or field in one.reads]
+        sessions = open_sessions(spec, asked, frozenset(), stack)
         columns = {
             name: _decode(spec.fields[field], session, tokens)
             for name, session in sessions.items()
