@@ -204,12 +204,10 @@ def _bug_line(finding: Finding) -> str:
 
 
 def _bug(finding: Finding) -> str:
-    severity, owners = _SEVERITY[finding.severity], ", ".join(map(code, dict.fromkeys(finding.owners)))
-    consumers = ", ".join(map(code, finding.consumers))
+    severity = _SEVERITY[finding.severity]
     parts = (
         f"<details><summary>{severity} <b>{html_prose(finding.code)}</b>: {html_prose(finding.title)}</summary>",
-        f"field {code(finding.field)}, consumers {consumers}, owner {owners}, {view.affected(finding)}, "
-        f"fingerprint {code(finding.fingerprint[:8])}",
+        _place(finding),
         prose(finding.detail),
         f"Cause: {prose(finding.cause)}" if finding.cause else "",
         f"At {code(f'{finding.location.file}:{finding.location.line}')}" if finding.location else "",
@@ -219,6 +217,19 @@ def _bug(finding: Finding) -> str:
         "</details>\n",
     )
     return "\n\n".join(part for part in parts if part)
+
+
+def _place(finding: Finding) -> str:
+    owners = ", ".join(map(code, dict.fromkeys(finding.owners)))
+    consumers = ", ".join(map(code, finding.consumers))
+    parts = (
+        f"field {code(finding.field)}",
+        f"consumers {consumers}" if consumers else "",
+        f"owner {owners}" if owners else "",
+        view.affected(finding),
+        f"fingerprint {code(finding.fingerprint[:8])}",
+    )
+    return ", ".join(part for part in parts if part)
 
 
 def _shapes(counts: dict[str, int]) -> str:

@@ -120,3 +120,9 @@ def test_classes_are_said_per_column_where_they_differ() -> None:
     other = replace(SAMPLE.columns[0], blocked=9, blocked_by={"missing": 4, "refused": 5})
     text = words(printed(replace(SAMPLE, columns=(other, *SAMPLE.columns[1:])), 120))
     assert "blocked 9 (missing 4, refused 5)" in text
+
+
+def test_a_bug_of_nobody_in_particular_has_no_loose_ends() -> None:
+    nobody = replace(FINDINGS[0], consumers=(), owners=())
+    text = printed(replace(SAMPLE, findings=(nobody,)), 120)
+    assert "HIGH    format-ceiling  effective_date  #3f9c1b7a" in text

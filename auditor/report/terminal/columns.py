@@ -122,13 +122,13 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
     if column.untrusted:
         why = "the rate means nothing until that bug is fixed"
         paper.line(paper.text(f"{view.untrusted(column)}: {why}", "bold red", PROSE_LIMIT), indent=4, hang=2)
+    alike = view.blocked_alike(run)
     if narrow:
-        interval, shape = numbers.interval(column.interval), view.shape_loss(column)
-        said = (
-            f"95 % {interval} · blocked {column.blocked:,} · lost to shape {shape}, to value {column.lost_to_value:,}"
-        )
-        paper.line(paper.text(said), indent=4)
-    classes = "" if view.blocked_alike(run) or not column.blocked else f"blocked {view.blocked(column)}"
+        blocked = f"{column.blocked:,}" if alike else view.blocked(column)
+        shape, value = view.shape_loss(column), f"{column.lost_to_value:,}"
+        said = f"95 % {numbers.interval(column.interval)} · blocked {blocked} · lost to shape {shape}, to value {value}"
+        paper.line(paper.text(said), indent=4, hang=2)
+    classes = "" if narrow or alike or not column.blocked else f"blocked {view.blocked(column)}"
     parts = (view.usable_line(column), classes, view.other_verdicts(column))
     paper.line(paper.text(" · ".join(part for part in parts if part), "dim", PROSE_LIMIT), indent=4, hang=2)
     qualifiers = view.badges(column, {consumer.name: consumer for consumer in run.consumers})

@@ -53,13 +53,14 @@ def write_findings(run: Run, paper: Paper) -> None:
 def _write_finding(finding: Finding, paper: Paper) -> None:
     style = _STYLES[finding.severity]
     owners = ", ".join(dict.fromkeys(finding.owners))
+    place = " · ".join(part for part in (finding.field, ", ".join(finding.consumers)) if part)
     paper.line(
-        Text(finding.severity.upper().ljust(7), style=style),
         paper.text(finding.code, style),
-        paper.text(f"  {finding.field} · {', '.join(finding.consumers)}"),
+        paper.text(f"  {place}"),
         paper.text(f"  owner {owners}" if owners else "", "dim"),
         paper.text(f"  #{finding.fingerprint[:8]}", "dim"),
-        hang=7,
+        hang=8,
+        head=Text(finding.severity.upper(), style=style),
     )
     paper.line(paper.text(finding.title, "bold", PROSE_LIMIT), indent=2, hang=2)
     if finding.detail:
@@ -92,6 +93,5 @@ def _write_witness(witness: Witness, paper: Paper) -> None:
     names = [paper.text(name) for name in witness.decodings]
     width = min(max((name.cell_len for name in names), default=0), DATA_LIMIT // 10)
     for name, decoding in zip(names, witness.decodings.values(), strict=True):
-        name.pad_right(max(width - name.cell_len, 0) + 2)
         style = "green" if decoding.status == "value" else "red"
-        paper.line(name, paper.text(view.decoded(decoding), style), indent=2 + LABEL, hang=width + 2)
+        paper.line(paper.text(view.decoded(decoding), style), indent=2 + LABEL, hang=width + 2, head=name.append("  "))

@@ -61,21 +61,23 @@ class Paper:
         """End a paragraph."""
         self.console.print()
 
-    def line(self, *parts: Text, indent: int = 0, hang: int = 0) -> None:
-        """Print parts as one line; what does not fit goes on below, `hang` cells further in."""
-        whole = Text.assemble(*parts)
-        first, rest = " " * indent, " " * (indent + hang)
-        wrapped = whole.wrap(self.console, max(self.width - len(rest), 20), overflow="fold")
+    def line(self, *parts: Text, indent: int = 0, hang: int = 0, head: Text | None = None) -> None:
+        """Print parts as one line; what does not fit goes on below, `hang` cells further in, where `head` ends."""
+        rest = " " * (indent + hang)
+        start = Text(" " * indent) if head is None else Text(" " * indent).append_text(head)
+        if head is not None:
+            start.pad_right(max(len(rest) - start.cell_len, 0))
+        wrapped = Text.assemble(*parts).wrap(self.console, max(self.width - len(rest), 20), overflow="fold")
         for number, piece in enumerate(wrapped or [Text()]):
             piece.rstrip()
-            start = Text(rest if number else first)
-            self.console.print(start.append_text(piece), soft_wrap=True, highlight=False, emoji=False, markup=False)
+            printed = (Text(rest) if number else start).append_text(piece)
+            printed.rstrip()
+            self.console.print(printed, soft_wrap=True, highlight=False, emoji=False, markup=False)
 
     def item(self, label: str, content: str | Text, style: str = "", indent: int = 0) -> None:
         """Print a label and, beside it, what it names."""
-        head = Text(label.ljust(LABEL), style="dim")
         body = content if isinstance(content, Text) else self.text(content, style, PROSE_LIMIT)
-        self.line(head, body, indent=indent, hang=LABEL)
+        self.line(body, indent=indent, hang=LABEL, head=Text(label, style="dim"))
 
     def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset(), gap: int = 2) -> list[Text]:
         """Set rows in columns as wide as their widest cell, numbers flush right, no blanks at the end."""
