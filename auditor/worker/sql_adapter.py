@@ -1,0 +1,88 @@
+"""Adapter for SQL on DuckDB: an expression per field, or the warehouse's whole model on a mocked source.
+
+``reads`` maps a field to an expression with ``{value}`` in the place of the column. ``plan`` is None or, as
+`auditor/decode/sql_model.py` makes it, the model with the source column and the output column of each field.
+"""
+
+# ruff: noqa: B905 - zip has no `strict` on Python 3.8
+
+from __future__ import annotations
+
+import os
+
+from . import sql_model_run
+from .sql_engine import SURROGATE, Engine, can_be_sent, parts_of
+from .sql_expression import Expression
+from .sql_tags import take
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, List, Optional, Tuple
+
+
+class SqlAdapter:
+    """One database, and per field what reads a column of texts into marks (`sql_tags`)."""
+
+    def __init__(self, config: "Dict[str, Any]") -> None:
+        zone = os.environ.get("TZ") or "UTC"
+        self.engine = Engine(config["settings"], zone, config["memory"])
+        self.plan = config["plan"]
+        self.reads: "Dict[str, str]" = config["reads"]
+        self.readers: "Dict[str, Any]" = {}
+        self.model = sql_model_run.Model(self.engine, self.plan) if self.plan else None
+        self.engine.seal()
+        for field in config["fields"]:
+            if self.model is not None and field in self.plan["fields"]:
+                self.readers[field] = self.model.reader(field)
+            elif field in self.reads:
+                self.readers[field] = Expression(self.engine, field, self.reads[field])
+
+    def ready(self) -> "Dict[str, Any]":
+        """Say what reads each field, and what that is made of."""
+        settings = {"engine": self.engine.name, "TimeZone": self.engine.zone_in_force, **self.engine.settings}
+        texts = {field: reader.text for field, reader in self.readers.items()}
+        parts = {"engine": self.engine.name, "settings": settings, "reads": texts}
+        if self.model is not None:
+            parts["model"] = self.plan["text"]
+            settings.update(self.model.notes())
+        reads = {field: reader.shown for field, reader in self.readers.items()}
+        return {"reads": reads, "version_parts": parts, "settings": settings}
+
+    def decode_batch(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
+        """Decode a column of texts; what the engine cannot be sent costs itself alone."""
+        reader = self.readers[field]
+        sendable = values if can_be_sent("".join(values)) else [value for value in values if can_be_sent(value)]
+        marks: "List[str]" = []
+        try:
+            for part in parts_of(sendable):
+                marks += reader.read(sendable[part.start : part.stop])
+        except self.engine.fatal:
+            self._reopen()
+            raise
+        texts, faults = take(marks, reader.kind)
+        return (texts, faults) if sendable is values else put_back(values, texts, faults)
+
+    def _reopen(self) -> None:
+        self.engine.reopen()
+        if self.model is not None:
+            self.model.build()
+        self.engine.seal()
+
+
+def put_back(
+    values: "List[str]", texts: "List[Optional[str]]", faults: "Dict[int, List[str]]"
+) -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
+    """Put the strings that are no texts back in their places."""
+    whole: "List[Optional[str]]" = [None] * len(values)
+    places = [index for index, value in enumerate(values) if can_be_sent(value)]
+    moved = {places[index]: fault for index, fault in faults.items()}
+    for place, text in zip(places, texts):
+        whole[place] = text
+    sent = set(places)
+    moved.update({index: ["rejected", SURROGATE] for index in range(len(values)) if index not in sent})
+    return whole, moved
+
+
+def open_adapter(config: "Dict[str, Any]") -> SqlAdapter:
+    """Open the engine, and check every expression and the model on empty tables."""
+    return SqlAdapter(config)

@@ -1,0 +1,220 @@
+"""A warehouse model run whole, as it is written, on a mocked source.
+
+The source's tables exist with every column that the model names, as texts. One column holds the distinct values, the
+keys hold the number of the row, all others are NULL; the number comes back in an output column that passes a source
+column on. Rows that do not come back were filtered out. Where no column carries the number, or a row may depend on
+its neighbours, the model runs once per value.
+"""
+
+# ruff: noqa: B905 - zip has no `strict` on Python 3.8
+
+from __future__ import annotations
+
+from .sql_engine import Column, identifier, message_of
+from .sql_tags import tagged
+from .trouble import StartError, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, List, Sequence
+
+    from .sql_engine import Engine
+
+RESULT = "auditor_model_result"
+JOINT = "\x1e"
+DROPPED = "d"
+
+
+class Unclear(Exception):
+    """The rows that came back cannot be told apart."""
+
+
+class Model:
+    """The consumer's model and its mocked source tables."""
+
+    def __init__(self, engine: "Engine", plan: "Dict[str, Any]") -> None:
+        self.engine, self.plan = engine, plan
+        self.tried = "run the model %s on %s" % (plan["file"], engine.name)
+        self.tables = [".".join(map(identifier, source["name"])) for source in plan["sources"]]
+        self.build()
+        self.kinds = self._kinds()
+
+    def build(self) -> None:
+        """Run the set-up, create what it does not, and check the model on empty tables."""
+        try:
+            for statement in self.plan["setup"]:
+                self.engine.connection.execute(statement)
+            for source, table in zip(self.plan["sources"], self.tables):
+                self._create(source, table)
+            self._create_schema(self.plan["target"])
+            if self.plan["kind"] == "view":
+                self.engine.connection.execute(self.plan["statement"])
+            self.run()
+        except self.engine.error as error:
+            hint = "create the source table in the model file, before the select, where its columns are not texts"
+            raise StartError(self.tried, message_of(error), hint) from error
+
+    def _create(self, source: "Dict[str, Any]", table: str) -> None:
+        self._create_schema(source["name"])
+        columns = ", ".join(identifier(column) + " VARCHAR" for column in source["columns"] or ["value"])
+        self.engine.connection.execute("CREATE TABLE IF NOT EXISTS %s (%s)" % (table, columns))
+
+    def _create_schema(self, name: "List[str]") -> None:
+        if len(name) > 2:
+            self.engine.connection.execute("ATTACH IF NOT EXISTS ':memory:' AS " + identifier(name[-3]))
+        if len(name) > 1:
+            self.engine.connection.execute("CREATE SCHEMA IF NOT EXISTS " + ".".join(map(identifier, name[:-1])))
+
+    def _kinds(self) -> "Dict[str, str]":
+        return {name.lower(): kind for name, kind in self.engine.columns_of("SELECT * FROM " + RESULT).items()}
+
+    def run(self) -> None:
+        """Run the model's own text; nothing is optimised across the end of it."""
+        kind, statement = self.plan["kind"], self.plan["statement"]
+        target = ".".join(map(identifier, self.plan["target"]))
+        if kind == "table":
+            self.engine.run("DROP TABLE IF EXISTS " + target)
+            self.engine.run(statement)
+        query = statement if kind == "select" else "SELECT * FROM " + target
+        self.engine.run("CREATE OR REPLACE TEMP TABLE " + RESULT + " AS\n" + query)
+
+    def fill(self, field: "Dict[str, Any]", values: "Sequence[str]") -> None:
+        """Put values into the field's source column, and the number of the row into the keys."""
+        for number, (source, table) in enumerate(zip(self.plan["sources"], self.tables)):
+            self.engine.run("DELETE FROM " + table)
+            row = dict.fromkeys(source["keys"], "CAST(i AS VARCHAR)")
+            if number == field["source"]:
+                if field["identity"]:
+                    row[field["identity"]["column"]] = "CAST(i AS VARCHAR)"
+                row[field["column"]] = "v"
+            elif source["joined"] and not row:
+                self.engine.run("INSERT INTO " + table + " DEFAULT VALUES")
+            if row:
+                self.engine.run(insertion(table, row), Column(values).parameters)
+
+    def reader(self, field: str) -> "Reader":
+        """Give the reader of a field."""
+        located = self.plan["fields"][field]
+        output = located["output"].lower()
+        tried = "find column %s of %s, for field %s" % (located["output"], self.plan["file"], field)
+        if output not in self.kinds:
+            hint = nearest(output, list(self.kinds))
+            raise StartError(tried, "the model has no such column on " + self.engine.name, hint)
+        self._check_source(located, tried)
+        return Reader(self, located, self.kinds[output])
+
+    def _check_source(self, located: "Dict[str, Any]", tried: str) -> None:
+        """A column that the set-up gives another type would be read by the load and not by the model."""
+        columns = self.engine.columns_of("SELECT * FROM " + self.tables[located["source"]])
+        kind = {name.lower(): of for name, of in columns.items()}.get(located["column"])
+        if kind != "VARCHAR":
+            name = ".".join([*self.plan["sources"][located["source"]]["name"], located["column"]])
+            seen = "its source column %s is %s" % (name, kind or "not in the table that the model file creates")
+            raise StartError(tried, seen, "declare it as VARCHAR: the raw value is a text")
+
+    def notes(self) -> "Dict[str, str]":
+        """Say what of the mock a reader of the results should know."""
+        notes = {"model": self.plan["file"]}
+        if self.plan["filters"]:
+            notes["rows depend on"] = ", ".join(self.plan["filters"]) + " (NULL in the mock where it is another field)"
+        if self.plan["alone"]:
+            notes["value by value"] = self.plan["alone"]
+        return notes
+
+
+def insertion(table: str, row: "Dict[str, str]") -> str:
+    """Give the statement that fills columns of a table with expressions of v, a value, and i, its number."""
+    return "INSERT INTO %s (%s) SELECT %s FROM (SELECT unnest(l) AS v, unnest(range(len(l))) AS i %s)" % (
+        table,
+        ", ".join(map(identifier, row)),
+        ", ".join(row.values()),
+        "FROM (SELECT string_split(?, ?) AS l)",
+    )
+
+
+class Reader:
+    """One field of a model."""
+
+    def __init__(self, model: Model, located: "Dict[str, Any]", kind: str) -> None:
+        self.model, self.located, self.kind = model, located, kind
+        self.engine = model.engine
+        line = "" if located["line"] is None else ":%d" % located["line"]
+        self.text = located["output"]
+        self.shown = "%s%s %s" % (model.plan["file"], line, located["output"])
+        mark, carrier = tagged(identifier(located["output"]), kind), located["identity"]
+        self.alone = "SELECT %s FROM %s" % (mark, RESULT)
+        self.itself = carrier is not None and carrier["output"] == located["output"]
+        if carrier is not None:
+            number = "coalesce(CAST(%s AS VARCHAR), '')" % identifier(carrier["output"])
+            self.joined = "SELECT string_agg(%s, chr(30)), string_agg(%s, chr(30)) FROM %s" % (number, mark, RESULT)
+            self.listed = "SELECT list(%s), list(%s) FROM %s" % (number, mark, RESULT)
+
+    def read(self, values: "Sequence[str]") -> "List[str]":
+        """Give the mark of each value."""
+        if self.model.plan["alone"] or self.located["identity"] is None:
+            return [self._alone(value) for value in values]
+        if not self.itself:
+            return self._halving(values)
+        distinct = list(dict.fromkeys(values))  # the value is its own number
+        marks = dict(zip(distinct, self._halving(distinct)))
+        return [marks[value] for value in values]
+
+    def _halving(self, values: "Sequence[str]") -> "List[str]":
+        """Run the model on all values; where one of them makes it fail, on each half."""
+        try:
+            return self._together(values)
+        except Unclear:
+            return [self._alone(value) for value in values]
+        except self.engine.fatal:
+            raise
+        except self.engine.error as error:
+            if len(values) == 1:
+                return ["r:" + message_of(error)]
+        middle = len(values) // 2
+        return self._halving(values[:middle]) + self._halving(values[middle:])
+
+    def _together(self, values: "Sequence[str]") -> "List[str]":
+        self.model.fill(self.located, values)
+        self.model.run()
+        numbers, found = self._rows()
+        names = values if self.itself else [str(number) for number in range(len(values))]
+        if numbers == names:
+            return found
+        places = {name: place for place, name in enumerate(names)}
+        marks, times = [DROPPED] * len(names), [0] * len(names)
+        for number, mark in zip(numbers, found):
+            place = places.get(number)
+            if place is None:
+                raise Unclear(number)
+            marks[place], times[place] = mark, times[place] + 1
+        return [several(count) if count > 1 else mark for mark, count in zip(marks, times)]
+
+    def _rows(self) -> "tuple[List[str], List[str]]":
+        if not self.itself:
+            numbers, marks = self.engine.rows(self.joined)[0]
+            if numbers is None:
+                return [], []
+            split = marks.split(JOINT)
+            if len(split) == numbers.count(JOINT) + 1:
+                return numbers.split(JOINT), split
+        numbers, marks = self.engine.rows(self.listed)[0]
+        return numbers or [], marks or []
+
+    def _alone(self, value: str) -> str:
+        try:
+            self.model.fill(self.located, [value])
+            self.model.run()
+            found = self.engine.rows(self.alone)
+        except self.engine.fatal:
+            raise
+        except self.engine.error as error:
+            return "r:" + message_of(error)
+        if len(found) > 1:
+            return several(len(found))
+        mark: str = found[0][0] if found else DROPPED
+        return mark
+
+
+def several(count: int) -> str:
+    """Give the mark of a value that the model makes several rows of."""
+    return "r:model gives several rows for one value: %d" % count
