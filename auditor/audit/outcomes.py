@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 from auditor.audit.consumers import Answers
 from auditor.audit.units import FieldUnits
 from auditor.judge.keys import fast_key_sql, grain_key, unexpected_type
-from auditor.judge.shapes import Shapes, json_type
+from auditor.judge.shapes import Shapes
 from auditor.judge.typed import fast_typed_sql, read_typed
 from auditor.score.verdict_table import TYPED
 from auditor.spec.models import AuditSpec, FieldSpec
@@ -66,9 +66,9 @@ def _raw_table(field: FieldSpec, units: FieldUnits, answers: Mapping[int, Answer
     shapes = Shapes(field)
     shape_chunks, type_chunks = [], []
     for start, count in units.chunks():
-        tokens = units.tokens.slice(start, count).to_pylist()
-        shape_chunks.append(pa.array(shapes.of(tokens), pa.string()))
-        type_chunks.append(pa.array([json_type(token) for token in tokens], pa.string()))
+        found = shapes.of(units.tokens.slice(start, count).to_pylist())
+        shape_chunks.append(pa.array([shape for shape, _ in found], pa.string()))
+        type_chunks.append(pa.array([kind for _, kind in found], pa.string()))
     columns: dict[str, pa.ChunkedArray] = {
         "unit": units.units,
         "shape": pa.chunked_array(shape_chunks, pa.string()),

@@ -12,9 +12,7 @@ from auditor.spec.models import FieldSpec
 
 _MONTHS = "january february march april may june july august september october november december"
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday"
-_WORD = re.compile(r"[A-Za-z]{3,9}")
 _DIGITS = re.compile(r"d+")
-_LETTER = re.compile(r"[A-Za-z]")
 _LETTERS = re.compile(r"A+|a+")
 _LONGEST = 64
 
@@ -26,9 +24,11 @@ _NAMED = {
     **{name[:3]: "Www" for name in _DAYS.split()},
 }
 
-_CLASSES = dict.fromkeys(range(ord("0"), ord("9") + 1), "d")
-_CLASSES |= dict.fromkeys(range(ord("A"), ord("Z") + 1), "A")
-_CLASSES |= dict.fromkeys(range(ord("a"), ord("z") + 1), "a")
+_NAME = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(sorted(_NAMED, key=len, reverse=True))})(?![A-Za-z])", re.IGNORECASE)
+
+_CLASSES = bytes.maketrans(
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", b"d" * 10 + b"A" * 26 + b"a" * 26
+)
 
 #: Types whose digits are counted: 1 and 12 are two shapes of a day, but not of an amount.
 _COUNTED = ("date", "datetime", "category", "identifier", "boolean")
@@ -49,61 +49,63 @@ def json_type(token: str) -> str:
 
 
 class Shapes:
-    """Shapes of one field's tokens, remembering the few hundred classes that a million strings fall into."""
+    """Shapes and JSON types of one field's tokens, remembering the few classes that a million strings fall into."""
 
     def __init__(self, field: FieldSpec) -> None:
         self._moments = field.type in ("date", "datetime")
         self._counted = field.type in _COUNTED
-        self._known: dict[str, str] = {}
+        self._known: dict[str, tuple[str, str]] = {}
 
-    def of(self, tokens: Sequence[str]) -> list[str]:
-        """Give the shape of each token."""
-        return [self._shape(token) for token in tokens]
+    def of(self, tokens: Sequence[str]) -> list[tuple[str, str]]:
+        """Give (shape, JSON type) of each token."""
+        if not tokens:
+            return []
+        if max(map(len, tokens)) > _LONGEST:
+            tokens = [token if len(token) <= _LONGEST else token[:_LONGEST] + "…" for token in tokens]
+        classes = self._classes(tokens)
+        for name, token in dict(zip(classes, tokens, strict=True)).items():
+            if name not in self._known:
+                self._known[name] = self._finish(name, token)
+        found = list(map(self._known.__getitem__, classes))
+        if "aaaa" in self._known:  # true and null are of one class, and nothing else unquoted is
+            literals = (row for row, name in enumerate(classes) if name == "aaaa")
+            for row in literals:
+                found[row] = self._finish("aaaa", tokens[row])
+        return found
 
-    def _shape(self, token: str) -> str:
-        if len(token) > _LONGEST:
-            token = token[:_LONGEST] + "…"
-        classes = self._with_names(token) if self._moments else token.translate(_CLASSES)
-        shape = self._known.get(classes)
-        if shape is None:
-            shape = self._finish(classes, token)
-            if len(self._known) < 100_000:
-                self._known[classes] = shape
-        return shape
+    def _classes(self, tokens: Sequence[str]) -> list[str]:
+        # No token holds a line feed (JSON escapes it), so all are classified as one text.
+        text = "\n".join(tokens)
+        if self._moments:
+            text = _NAME.sub(_mark, text)
+        return text.encode("utf-8", "surrogatepass").translate(_CLASSES).decode("utf-8", "surrogatepass").split("\n")
 
-    def _with_names(self, token: str) -> str:
-        """Classify with the letters of month and weekday names kept apart from other letters."""
-        if not _LETTER.search(token):
-            return token.translate(_CLASSES)
-        return _WORD.sub(_mark, token).translate(_CLASSES)
-
-    def _finish(self, classes: str, token: str) -> str:
+    def _finish(self, classes: str, token: str) -> tuple[str, str]:
         kind = json_type(token)
         if kind in ("boolean", "null", "object", "array"):
-            return token if kind in ("boolean", "null") else kind
+            return token if kind in ("boolean", "null") else kind, kind
         body = classes.strip('"') if kind == "string" else classes
         body = body if self._counted else _DIGITS.sub("d", body)
         body = _LETTERS.sub(lambda run: run.group()[:3] if run.group()[0] == "A" else "a", body)
         body = _unmark(body)
         if kind == "string":
-            return body if body.strip() else "(empty)" if not body else "(blank)"
-        return f"{kind} {body}"
+            return (body if body.strip() else "(blank)" if body else "(empty)"), kind
+        return f"{kind} {body}", kind
 
 
 # Private-use marks stand for the letters of a name while classes are made.
+_MARKED: dict[str, str] = {}
 _MARKS = {"M": "\ue001", "m": "\ue002", "W": "\ue003", "w": "\ue004"}
 
 
 def _mark(match: re.Match[str]) -> str:
     word = match.group()
-    name = _NAMED.get(word.lower())
-    if name is None:
-        return word
-    if word.isupper():
-        name = name.upper()
-    elif word.islower():
-        name = name.lower()
-    return "".join(_MARKS[letter] for letter in name)
+    marked = _MARKED.get(word)
+    if marked is None:
+        name = _NAMED[word.lower()]
+        name = name.upper() if word.isupper() else name.lower() if word.islower() else name
+        marked = _MARKED[word] = "".join(_MARKS[letter] for letter in name)
+    return marked
 
 
 def _unmark(shape: str) -> str:
@@ -120,4 +122,4 @@ def shape_of(field: FieldSpec, token: str) -> str:
     >>> shape_of(FieldSpec(name="total", type="money"), '"EUR 1,234.50"')
     'AAA d,d.d'
     """
-    return Shapes(field).of([token])[0]
+    return Shapes(field).of([token])[0][0]

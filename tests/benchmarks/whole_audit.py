@@ -47,6 +47,7 @@ from models import Contract
 from pydantic import TypeAdapter
 import duckdb
 con = duckdb.connect()
+con.execute("SET enable_progress_bar = false")
 strings = dict(con.execute("SELECT field, list(DISTINCT s) FROM (SELECT field, prediction AS s FROM {source} UNION "
     "SELECT field, reference FROM {source}) GROUP BY field").fetchall())
 json_strings = {{f: [json.dumps(s) for s in v] for f, v in strings.items()}}
@@ -105,12 +106,12 @@ def main() -> None:
 def _measure(folder: Path, rows: int, suffix: str) -> None:
     data = _workspace(folder, rows, suffix)
     source = f"'{data}'"
-    scan, scan_wall, _ = _cpu(f"import duckdb; duckdb.sql({SCAN.format(source=source)!r}).fetchall()")
+    scan, _, _ = _cpu(f"import duckdb; duckdb.sql({SCAN.format(source=source)!r}).fetchall()")
     start, _, _ = _cpu("import duckdb; duckdb.sql('SELECT 1').fetchall()")
     bare_code = BARE_PYTHON.format(pipeline=str(PIPELINE), source=source, casts=CASTS)
-    bare = json.loads(_cpu(bare_code)[2])
+    bare = json.loads(_cpu(bare_code)[2].splitlines()[-1])
     audit, wall, printed = _cpu(AUDIT.format(spec=str(folder)))
-    cases, peak, own, workers = printed.split()
+    cases, peak, own, workers = printed.splitlines()[-1].split()
     floor = bare["python"] + bare["sql"] + scan - start
     print(f"{rows:,} rows ({suffix}), {cases} cases, {bare['distinct']:,} distinct strings, 3 consumers")
     print(f"bare parsers  {bare['python']:6.2f} s python + {bare['sql']:.2f} s sql")
