@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -83,25 +84,41 @@ class Answers:
         self.letters.append(marks)
 
 
+class _GivenUp(Exception):
+    """Nobody waits for the answers any more."""
+
+
 def ask_all(
     spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits]
 ) -> Iterator[Decoding | dict[tuple[str, str], Answers]]:
     """Decode every field's units with every consumer that reads it; gives progress, and last the answers."""
     progress: queue.SimpleQueue[Decoding | None] = queue.SimpleQueue()
     answers: dict[tuple[str, str], Answers] = {}
+    given_up = threading.Event()
+
+    def report(event: Decoding) -> None:
+        if given_up.is_set():
+            raise _GivenUp
+        progress.put(event)
+
     with ThreadPoolExecutor(max(1, len(sessions))) as pool:
         futures = []
         for name, session in sessions.items():
-            future = pool.submit(_ask, spec.consumers[name], session, units, progress.put)
+            future = pool.submit(_ask, spec.consumers[name], session, units, report)
             future.add_done_callback(lambda _: progress.put(None))
             futures.append(future)
         running = len(futures)
-        while running:
-            event = progress.get()
-            if event is None:
-                running -= 1
-            else:
-                yield event
+        try:
+            while running:
+                event = progress.get()
+                if event is None:
+                    running -= 1
+                else:
+                    yield event
+        except BaseException:
+            # An interrupt: the pool waits for its threads, and they would decode to the end first.
+            given_up.set()
+            raise
         for future in futures:
             answers.update(future.result())
     yield answers

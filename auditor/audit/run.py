@@ -115,7 +115,7 @@ def _decode(
     connection: duckdb.DuckDBPyConnection, spec: AuditSpec, sessions: Mapping[str, Session], *, payloads: bool
 ) -> Iterator[Decoding | _Decoded]:
     readers = _readers(spec, sessions)
-    create_units(connection)
+    create_units(connection, payloads=payloads)
     units = {name: field_units(connection, name, payloads=payloads) for name in spec.fields}
     answers: dict[tuple[str, str], Answers] = {}
     for event in ask_all(spec, sessions, units):

@@ -143,7 +143,7 @@ def make_run(
     manifest: str,
     cases: CaseCounts,
     finish_reasons: dict[str, int],
-    sources: tuple[dict[str, str], ...],
+    sources: tuple[dict[str, Any], ...],
     consumers: tuple[ConsumerSummary, ...],
     fields: tuple[FieldSummary, ...],
     columns: tuple[Column, ...],

@@ -34,22 +34,23 @@ class FieldUnits:
             yield start, min(CHUNK, len(self) - start)
 
 
-def create_units(connection: DuckDBPyConnection) -> None:
-    """Create the table ``units`` from ``pairs``: one row per distinct (field, raw value, payload).
+def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
+    """Create the table ``units`` from ``pairs``: one row per distinct (field, raw value), or (field, raw value, payload).
 
     Numbered by first appearance, so that every consumer is asked in the order of the data set, run after run.
     """
-    connection.execute("""
+    given, asserted = ("payload", "reference_payload") if payloads else ("NULL::VARCHAR", "NULL::VARCHAR")
+    connection.execute(f"""
         CREATE OR REPLACE TABLE units AS
         SELECT row_number() OVER (ORDER BY first_row, field, token, payload) - 1 AS unit, *
         FROM (
             SELECT field, token, payload, bool_or(given) AS role_prediction, bool_or(NOT given) AS role_reference,
                 min(abs(first_row)) AS first_row
             FROM (
-                SELECT field, prediction AS token, payload, true AS given, first_row
+                SELECT field, prediction AS token, {given} AS payload, true AS given, first_row
                 FROM pairs WHERE prediction IS NOT NULL
                 UNION ALL
-                SELECT field, reference, reference_payload, false, first_row FROM pairs WHERE reference IS NOT NULL
+                SELECT field, reference, {asserted}, false, first_row FROM pairs WHERE reference IS NOT NULL
             ) GROUP BY field, token, payload
         )
     """)

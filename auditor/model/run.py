@@ -280,7 +280,7 @@ class Run:
     broken_references: tuple[BrokenReference, ...]
     rates_withheld: bool = False  # broken references and not told to report them: all rates are None
     spec: str = ""
-    sources: tuple[dict[str, str], ...] = ()  # path, sha256, role of each input file
+    sources: tuple[dict[str, Any], ...] = ()  # path, sha256, role of each input file
     notes: tuple[str, ...] = ()
     schema: int = SCHEMA
 

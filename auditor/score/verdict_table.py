@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from duckdb import DuckDBPyConnection
 
+from auditor.errors import InternalError
 from auditor.model.verdicts import BLOCKED_VERDICTS, LETTER_OF
 from auditor.spec.models import AuditSpec, FieldSpec
 
@@ -35,6 +36,19 @@ def create_judged(
     for field in spec.fields.values():
         letters = [_letter_sql(spec, field, consumer, index) for consumer in readers[field.name]]
         connection.execute(_insert_sql(" || ".join(letters), payloads=payloads), {"field": field.name})
+    _check_conservation(connection)
+
+
+def _check_conservation(connection: DuckDBPyConnection) -> None:
+    """Every case of the pairs is judged exactly once; a join that drops or repeats rows is an error, not a rate."""
+    counts = "SELECT field, sum(n) AS n FROM {} GROUP BY field"
+    lost = connection.execute(
+        f"SELECT p.field, p.n::BIGINT, j.n::BIGINT FROM ({counts.format('pairs')}) p "
+        f"FULL JOIN ({counts.format('judged')}) j USING (field) WHERE p.n IS DISTINCT FROM j.n ORDER BY 1"
+    ).fetchall()
+    if lost:
+        seen = "; ".join(f"{field}: {read} cases were read, {judged} judged" for field, read, judged in lost)
+        raise InternalError(f"rows were lost or repeated while judging, so no rate can be trusted: {seen}")
 
 
 def _insert_sql(pattern: str, *, payloads: bool) -> str:
