@@ -32,10 +32,10 @@ class Header(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Reply:
-    """A whole reply."""
+    """A whole reply; a text is empty where there is no value."""
 
     header: Header
-    texts: list[str | None]
+    texts: list[str]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Frame:
 
 _encode = msgspec.json.Encoder().encode
 _header = msgspec.json.Decoder(Header)
-_texts = msgspec.json.Decoder(list[str | None])
+_texts = msgspec.json.Decoder(list[str])
 
 
 def pack(header: dict[str, object], body: bytes) -> bytes:

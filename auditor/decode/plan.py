@@ -54,7 +54,8 @@ def make_plan(
     root = spec.folder / (consumer.root or ".")
     program = interpreter_of(spec, consumer)
     if not root.is_dir():
-        raise ConsumerError(consumer.name, f"use {root} as the import root", "there is no such folder", "correct `root`")
+        hint = "correct `root`"
+        raise ConsumerError(consumer.name, f"use {root} as the import root", "there is no such folder", hint)
     instant = datetime.fromisoformat(environment.clock)
     clock = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
     variables = variables_of(spec, consumer, environment)
@@ -134,10 +135,19 @@ def config_of(
         "model": consumer.model,
         "engine": consumer.engine,
         "settings": consumer.settings,
-        "plan": None,
+        "plan": sql_plan(spec, consumer, fields),
         "env": consumer.env,
         "memory": consumer.memory,
         "timeout": consumer.timeout,
         # Where zones are compared: now, and in two seasons of the clock's year.
         "instants": [clock, clock - 90 * 86400.0, clock + 90 * 86400.0],
     }
+
+
+def sql_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec]) -> dict[str, Any] | None:
+    """Locate the columns of a warehouse's model."""
+    if consumer.adapter != "sql" or consumer.model is None:
+        return None
+    from auditor.decode.sql_model import model_plan  # sqlglot takes 0.1 s, and most consumers have no use for it
+
+    return model_plan(spec, consumer, fields)

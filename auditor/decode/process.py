@@ -65,8 +65,11 @@ class Process:
                 fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
 
     def _own_variables(self, plan: Plan) -> dict[str, str]:
-        """Give the consumer a home and a temporary folder that nobody shares with it."""
-        own = {"HOME": self.folder, "TMPDIR": self.folder}
+        """Give the consumer a home and a temporary folder that nobody shares with it.
+
+        Heaps and thread pools sized by the number of cores would use up the address space on a large machine.
+        """
+        own = {"HOME": self.folder, "TMPDIR": self.folder, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
         return {name: value for name, value in own.items() if name not in plan.variables}
 
     def _open_pidfd(self) -> int | None:

@@ -13,7 +13,7 @@ from auditor.decode.frames import Job, as_text, pack
 from auditor.decode.plan import Plan, make_plan
 from auditor.decode.process import Process
 from auditor.decode.readiness import death_error, readiness_of, start_error
-from auditor.decode.supervise import Supervisor
+from auditor.decode.supervise import Meter, Supervisor
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings, Fault, Readiness
 from auditor.model.environment import Environment
@@ -74,14 +74,14 @@ class Session:
     ) -> Decodings:
         """Decode raw values of a field, or, with `payloads`, the field's value in whole payloads.
 
-        `progress` is told how many values were decoded since it was last called.
+        `progress` is told how many of them are decoded so far.
         """
         if field not in self.readiness.reads:
             raise ConsumerError(self.plan.consumer, f"decode {field}", "it does not read this field")
         found = Decodings([None] * len(tokens))
         if tokens:
             job, indices = self._job(field, tokens, payloads, found)
-            self._supervisor.decode(job, indices, found, progress)
+            self._supervisor.decode(job, indices, found, Meter(progress))
         return found
 
     def _job(self, field: str, tokens: Sequence[str], payloads: bool, found: Decodings) -> tuple[Job, Sequence[int]]:

@@ -16,7 +16,7 @@ from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings, Fault
 
 #: Deaths that no single string explains, after which there is no faithful answer.
-MOST_UNEXPLAINED = 200
+MOST_UNEXPLAINED = 100
 
 
 class Supervisor:
@@ -49,11 +49,10 @@ class Supervisor:
             self._exchange = self._start()
         return self._exchange
 
-    def decode(self, job: Job, indices: Sequence[int], found: Decodings, progress: Callable[[int], None] | None) -> None:
+    def decode(self, job: Job, indices: Sequence[int], found: Decodings, meter: Meter) -> None:
         """Decode the values at `indices` of a job into `found`."""
         queue = Queue()
         queue.put_back([indices])
-        meter = Meter(progress)
         while queue.parts:
             try:
                 self._stream(job, queue, found, meter)
@@ -75,7 +74,7 @@ class Supervisor:
 
     def _next_frame(self, job: Job, queue: Queue) -> Frame | None:
         tokens = job.tokens
-        indices = queue.take(self._pace.most, lambda part: sum(len(tokens[index]) for index in part))
+        indices = queue.take(self._pace.most, lambda part: size_of(tokens, part))
         return self._frame(job, indices) if indices else None
 
     def _frame(self, job: Job, indices: Sequence[int]) -> Frame:
@@ -88,23 +87,24 @@ class Supervisor:
         key = job.field, job.mode
         if key not in self._known_good:
             for index, text in zip(frame.indices, reply.texts, strict=False):
-                if text is not None:
+                if text:
                     self._known_good[key] = job.tokens[index]
                     return
 
     def _store(self, indices: Sequence[int], reply: Reply, found: Decodings) -> None:
         """Put a reply where it belongs."""
-        texts, header = reply.texts, reply.header
+        header = reply.header
+        texts: list[str | None] = [*reply.texts]
+        if header.at:
+            kinds = [self._fault(status, error) for status, error in header.faults]
+            for at, kind in zip(header.at, header.kinds, strict=True):
+                texts[at] = None
+                found.faults[indices[at]] = kinds[kind]
         if isinstance(indices, range):
             found.texts[indices.start : indices.start + len(texts)] = texts
         else:
             for index, text in zip(indices, texts, strict=False):
                 found.texts[index] = text
-        if header.at:
-            kinds = [self._fault(status, error) for status, error in header.faults]
-            found.faults.update(
-                {indices[at]: kinds[kind] for at, kind in zip(header.at, header.kinds, strict=True)}
-            )
 
     def _fault(self, status: str, error: str) -> Fault:
         key = status, error
@@ -195,8 +195,15 @@ class Supervisor:
             )
 
 
+def size_of(tokens: Sequence[str], indices: Sequence[int]) -> int:
+    """Give the characters of some tokens."""
+    if isinstance(indices, range):
+        return sum(map(len, tokens[indices.start : indices.stop]))
+    return sum(len(tokens[index]) for index in indices)
+
+
 class Meter:
-    """Reports how many values are done, also inside a slow frame, and never counts one twice."""
+    """Reports how many values are done so far, also inside a slow frame, and never goes back."""
 
     def __init__(self, report: Callable[[int], None] | None) -> None:
         self._report, self._done, self._shown = report, 0, 0
@@ -213,5 +220,5 @@ class Meter:
 
     def _show(self, count: int) -> None:
         if self._report is not None and count > self._shown:
-            self._report(count - self._shown)
             self._shown = count
+            self._report(count)

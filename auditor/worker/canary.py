@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import _locale
 import os
 import sys
 import time
-
-import _locale
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def active_locale() -> str:
     before = _locale.setlocale(_locale.LC_ALL, None)
     try:
         return _locale.setlocale(_locale.LC_ALL, "")
-    except _locale.Error:
+    except (OSError, ValueError, getattr(_locale, "Error")):  # noqa: B009 - the stubs do not know it
         return ""
     finally:
         _locale.setlocale(_locale.LC_ALL, before)

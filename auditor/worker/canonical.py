@@ -10,11 +10,27 @@ from __future__ import annotations
 import datetime as _datetime
 import decimal as _decimal
 import enum as _enum
-from builtins import Exception, bool, float, format, getattr, hasattr, int, isinstance, len, list, str, tuple, type
+from builtins import (
+    Exception,
+    any,
+    bool,
+    float,
+    format,
+    getattr,
+    hasattr,
+    int,
+    isinstance,
+    len,
+    list,
+    repr,
+    str,
+    tuple,
+    type,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict
+    from typing import Any, Callable, Dict, Tuple
 
     Tagger = Callable[[Any], str]
 
@@ -41,55 +57,9 @@ def name_of(value: Any) -> str:
     return kind.__qualname__ if module == "builtins" else "%s.%s" % (module, kind.__qualname__)
 
 
-def number_of_int(value: int) -> str:
-    """Give the digits of an int."""
-    if -INT_END < value < INT_END:
-        return int.__repr__(value)
-    raise Unexpected("unexpected type: int of more than %d digits" % LONGEST_NUMBER)
-
-
-def number_of_float(value: float) -> str:
-    """Give a float's shortest text, without exponent."""
-    text = float.__repr__(value)
-    if "e" in text:
-        return plain(Decimal(text))
-    if "n" in text:
-        raise Null("nan") if text == "nan" else Unexpected("unexpected type: float " + text)
-    return text
-
-
-def number_of_decimal(value: _decimal.Decimal) -> str:
-    """Give a Decimal's digits, without exponent where that is not absurdly long."""
-    text = Decimal.__str__(value)
-    return text if text.isdecimal() else number_of_odd_decimal(value, text)
-
-
-def number_of_odd_decimal(value: _decimal.Decimal, text: str) -> str:
-    """Give the digits of a Decimal that has a sign, a point, an exponent, or is no number."""
-    if "E" in text or "e" in text:
-        return plain(value)
-    if "N" in text:
-        raise Null(text)
-    if "I" in text:
-        raise Unexpected("unexpected type: Decimal " + text)
-    return text
-
-
-def plain(value: _decimal.Decimal) -> str:
-    """Write a number without exponent; 1E+1000000 keeps it."""
-    if -LONGEST_NUMBER < Decimal.adjusted(value) < LONGEST_NUMBER:
-        return Decimal.__format__(value, "f")
-    return Decimal.__str__(value).upper()
-
-
 def tag_str(value: str) -> str:
     """Tag a string."""
     return "text:" + value
-
-
-def tag_int(value: int) -> str:
-    """Tag an int."""
-    return "int:" + number_of_int(value)
 
 
 def tag_bool(value: bool) -> str:
@@ -97,39 +67,73 @@ def tag_bool(value: bool) -> str:
     return "bool:true" if value else "bool:false"
 
 
+def tag_int(value: int) -> str:
+    """Tag an int."""
+    if -INT_END < value < INT_END:
+        return "int:" + str(value)
+    raise Unexpected("unexpected type: int of more than %d digits" % LONGEST_NUMBER)
+
+
 def tag_float(value: float) -> str:
-    """Tag a float."""
-    return "decimal:" + number_of_float(value)
+    """Tag a float by its shortest text, without exponent."""
+    text = repr(value)
+    if "e" in text:
+        return "decimal:" + plain(Decimal(text))
+    if "n" in text:
+        raise Null("nan") if text == "nan" else Unexpected("unexpected type: float " + text)
+    return "decimal:" + text
 
 
 def tag_decimal(value: _decimal.Decimal) -> str:
-    """Tag a Decimal."""
-    return "decimal:" + number_of_decimal(value)
+    """Tag a Decimal, without exponent where that is not absurdly long."""
+    text = str(value)
+    if "E" in text or "e" in text:
+        return "decimal:" + plain(value)
+    if value.is_finite():
+        return "decimal:" + text
+    raise Null(text) if "N" in text else Unexpected("unexpected type: Decimal " + text)
 
 
-def tag_date(value: _datetime.date, isoformat: Callable[[_datetime.date], str] = date.isoformat) -> str:
+def plain(value: _decimal.Decimal) -> str:
+    """Write a number without exponent; 1E+1000000 keeps it."""
+    if -LONGEST_NUMBER < value.adjusted() < LONGEST_NUMBER:
+        return format(value, "f")
+    return str(value).upper()
+
+
+def tag_date(value: _datetime.date) -> str:
     """Tag a date."""
-    return "date:" + isoformat(value)
+    return "date:" + value.isoformat()
 
 
-def tag_datetime(value: _datetime.datetime, isoformat: Callable[[_datetime.datetime], str] = datetime.isoformat) -> str:
+def tag_datetime(value: _datetime.datetime) -> str:
     """Tag a date with a time."""
-    return "datetime:" + isoformat(value)
+    return "datetime:" + value.isoformat()
 
 
-def tag_time(value: _datetime.time, isoformat: Callable[[_datetime.time], str] = time.isoformat) -> str:
+def tag_time(value: _datetime.time) -> str:
     """Tag a time of day."""
-    return "time:" + isoformat(value)
+    return "time:" + value.isoformat()
 
 
-#: Subclasses, in the order in which they are asked: bool before int, datetime before date.
-BASES = (
-    (datetime, tag_datetime),
-    (date, tag_date),
-    (time, tag_time),
-    (Decimal, tag_decimal),
-    (int, tag_int),
-    (float, tag_float),
+def tag_date_subclass(value: _datetime.date) -> str:
+    """Tag a date of another class by the fields that every date has."""
+    return "date:" + date.isoformat(value)
+
+
+def tag_datetime_subclass(value: _datetime.datetime) -> str:
+    """Tag a datetime of another class; nanoseconds of pandas are beyond every grain."""
+    return "datetime:" + datetime.isoformat(value)
+
+
+#: Subclasses, in the order in which they are asked: datetime before date.
+#: Each goes through the base type's own methods.
+BASES: Tuple[Tuple[type, Tagger], ...] = (
+    (datetime, tag_datetime_subclass),
+    (date, tag_date_subclass),
+    (time, lambda value: "time:" + time.isoformat(value)),
+    (Decimal, lambda value: tag_decimal(Decimal(Decimal.__str__(value)))),
+    (float, lambda value: tag_float(float.__pos__(value))),
 )
 
 
@@ -162,20 +166,16 @@ class Tags:
             return self.other(value._value_, depth + 1)
         if isinstance(value, str):
             return tag_str(str.__str__(value))
-        if kind in (tuple, list):
-            return self._tag_pair(value)
+        if isinstance(value, int):
+            return tag_int(int.__pos__(value))
+        if self.pair and is_pair(value):
+            return "%s%s %s" % (self.pair, self._number(value[0]), str.__str__(value[1]))
         if is_no_value(value):
             raise Null(name_of(value))
-        for base, tag in BASES:
+        for base, tag_subclass in BASES:
             if isinstance(value, base):
-                return tag(value)
+                return tag_subclass(value)
         return self._tag_foreign(value, depth)
-
-    def _tag_pair(self, value: Any) -> str:
-        """Tag (amount, currency) or (number, unit) where the field's type is made of two."""
-        if self.pair and len(value) == 2 and isinstance(value[1], str):
-            return "%s%s %s" % (self.pair, self._number(value[0]), str.__str__(value[1]))
-        raise Unexpected("unexpected type: " + name_of(value))
 
     def _tag_foreign(self, value: Any, depth: int) -> str:
         """Tag what libraries return, known by what it has rather than by its library."""
@@ -184,7 +184,7 @@ class Tags:
                 value = value.astype("datetime64[us]")  # nanoseconds would come as a bare int
             return self.other(value.item(), depth + 1)
         if hasattr(value, "magnitude") and hasattr(value, "units"):
-            return "quantity:%s %s" % (self._number(value.magnitude), format(value.units, "~"))
+            return "quantity:%s %s" % (self._number(value.magnitude), format(value.units, "~") or "dimensionless")
         if hasattr(value, "amount") and hasattr(value, "currency"):
             return "money:%s %s" % (self._number(value.amount), currency_code(value.currency))
         if type(value).__module__ == "uuid":
@@ -197,6 +197,11 @@ class Tags:
         if kind in ("int", "decimal"):
             return text
         raise Unexpected("unexpected type: amount of type " + name_of(value))
+
+
+def is_pair(value: Any) -> bool:
+    """Recognise (amount, currency) and (number, unit)."""
+    return isinstance(value, (tuple, list)) and len(value) == 2 and isinstance(value[1], str)
 
 
 def is_no_value(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builtins import BaseException, Exception, KeyError, MemoryError, dict, enumerate, hasattr, isinstance, len, type
+from builtins import BaseException, Exception, KeyError, MemoryError, enumerate, hasattr, isinstance, len, sorted, type
 from sys import getrecursionlimit, setrecursionlimit
 
 from .canonical import Null, Tags, Unexpected
@@ -11,16 +11,16 @@ from .wire import OUT_OF_MEMORY, leave, scan_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, Optional, Tuple
+    from typing import Any, Callable, Dict, List, Tuple
 
     from .wire import Channel
 
 
 class Outcome:
-    """What one frame gave: texts, and the faults by index with equal ones written once."""
+    """What one frame gave: texts ("" for none), and the faults by index with equal ones written once."""
 
     def __init__(self) -> None:
-        self.texts: List[Optional[str]] = []
+        self.texts: List[str] = []
         self.at: List[int] = []
         self.kinds: List[int] = []
         self.known: Dict[Tuple[str, str], int] = {}
@@ -51,10 +51,8 @@ def decode_each(parse: Callable[[Any], Any], values: List[Any], base: int, tags:
     outcome = Outcome()
     append, fault, exact, other = outcome.texts.append, outcome.fault, tags.exact, tags.other
     words, forked = channel.words, channel.forked
-    position = base
-    for value in values:
+    for position, value in enumerate(values, base):
         words[0] = position
-        position += 1
         try:
             result = parse(value)
             if forked:
@@ -73,15 +71,16 @@ def decode_each(parse: Callable[[Any], Any], values: List[Any], base: int, tags:
                 outcome.stop = describe(raised)
                 break
             status, error = status_of(raised)
-        fault(position - base - 1, status, error)
-        append(None)
+        fault(position - base, status, error)
+        append("")
     return outcome
 
 
 def decode_whole(adapter: Any, field: str, values: List[Any]) -> Outcome:
     """Decode a frame in one call of an adapter that works on columns."""
     outcome = Outcome()
-    outcome.texts, faults = adapter.decode_batch(field, values)
+    texts, faults = adapter.decode_batch(field, values)
+    outcome.texts = [text or "" for text in texts]
     for index in sorted(faults):
         status, error = faults[index]
         outcome.fault(index, status, error)
@@ -135,7 +134,7 @@ class Kernel:
                 outcome.stop = describe(error)
                 return outcome
             outcome.fault(0, *status_of(error))
-            outcome.texts.append(None)
+            outcome.texts.append("")
             return outcome
 
     def parser(self, field: str, mode: str) -> Callable[[Any], Any]:

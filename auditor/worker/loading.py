@@ -46,7 +46,7 @@ def import_module(name: str, target: str, root: str) -> Any:
     tried = "import %s for %s, from %s with %s" % (name, target, root, sys.executable)
     try:
         __import__(name)
-    except BaseException as error:  # noqa: BLE001 - an import may raise anything, sys.exit too
+    except BaseException as error:  # an import may raise anything, sys.exit too
         raise StartError(tried, seen_on_import(error), hint_on_import(error, name, root)) from error
     return sys.modules[name]
 
@@ -71,7 +71,7 @@ def hint_on_import(error: BaseException, name: str, root: str) -> str:
             return nearest(error.name.split(".")[-1], modules_in(parent)) or "set `root` to the folder that holds it"
         return "install %s for this interpreter, or set `interpreter` to the one that has it" % error.name
     if isinstance(error, SystemExit):
-        return "the module exits while it is imported; guard it with `if __name__ == \"__main__\"`"
+        return 'the module exits while it is imported; guard it with `if __name__ == "__main__"`'
     return "the module must be importable on its own"
 
 

@@ -6,7 +6,7 @@ the first reply says what the consumer is, or why it could not be opened. Every 
 in order:
 
     request  {"field", "mode", "base"}  [raw value, ...]     mode: value, item (JSON text to parse first), payload
-    reply    {"base", "at", "kinds", "faults", "stop"}  [tagged text or null, ...]
+    reply    {"base", "at", "kinds", "faults", "stop"}  [tagged text or "", ...]
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
 reply ends before the string that exhausted the memory, and so does this process. PROGRESS is shared memory of two
@@ -16,8 +16,8 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
 
     open_adapter(config: dict) -> adapter
 
-``config`` is the parent's configuration: consumer, adapter, root, fields (field: type), reads (field: target), receives,
-scope, carried, model, engine, settings, plan, memory, timeout. The adapter has
+``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
+path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout. The adapter has
 
     ready() -> dict            reads {field: target}, version_parts (any JSON), settings {str: str}; scope, scope_note
     parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding
@@ -26,8 +26,8 @@ or, instead of `parser`,
     decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why
 
 The kernel loops, keeps the progress word, turns objects into tagged text and catches whatever is raised. A start that
-fails raises any exception; the attributes `tried`, `seen` and `hint` are shown where it has them (`trouble.StartError`).
-Other files of this folder are imported as ``from . import ...``.
+fails raises any exception; its attributes `tried`, `seen` and `hint` are shown where it has them, as those of
+`trouble.StartError`. Other files of this folder are imported as ``from . import ...``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def open_consumer(config: dict[str, Any]) -> Any:
     try:
         module = __import__(name, fromlist=["open_adapter"])
         return module.open_adapter(config)
-    except BaseException as error:  # noqa: BLE001 - the consumer's import may raise anything, sys.exit too
+    except BaseException as error:  # an import may raise anything, sys.exit too
         raise trouble.as_start_error(error) from error
 
 

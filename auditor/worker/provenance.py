@@ -8,7 +8,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterable, List, Optional, Tuple
+    from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 INSTALLED = ("site-packages", "dist-packages")
 
@@ -55,7 +55,7 @@ def own_sources(root: str, files: Iterable[str]) -> Dict[str, str]:
 
 def distributions(modules: Iterable[Tuple[str, Optional[str]]]) -> Dict[str, str]:
     """Map the imported top-level names to the distributions that installed them."""
-    wanted: Dict[str, set] = {}
+    wanted: Dict[str, Set[str]] = {}
     for name, file in modules:
         folder = installed_in(file)
         if folder:
@@ -75,7 +75,7 @@ def installed_in(file: Optional[str]) -> Optional[str]:
     return None
 
 
-def look_up(folder: str, names: "set[str]") -> Dict[str, str]:
+def look_up(folder: str, names: Set[str]) -> Dict[str, str]:
     """Find the distributions of some top-level names: by their own name first, then by what each says it installed."""
     try:
         metadata = sorted(entry for entry in os.listdir(folder) if entry.endswith((".dist-info", ".egg-info")))

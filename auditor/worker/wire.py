@@ -11,28 +11,41 @@ import json
 import mmap
 import os
 import struct
-from builtins import BrokenPipeError, OSError, UnicodeEncodeError, dict, isinstance, len, list, memoryview, min, ord, str
+from builtins import (
+    BrokenPipeError,
+    OSError,
+    UnicodeEncodeError,
+    dict,
+    isinstance,
+    len,
+    list,
+    memoryview,
+    min,
+    ord,
+    str,
+)
 from json import encoder
-from os import _exit as leave
-from os import fstat, getpgrp, getpid, read, write
+from os import close, fstat, getpgrp, getpid, read, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, NoReturn
+    from typing import Any, Callable, Dict, List, NoReturn, Tuple
 
 LENGTHS = struct.Struct(">II")
 
 #: Reasons for leaving, in the second progress word: the exit code alone may be the parser's own.
 LOST_DESCRIPTORS, OUT_OF_MEMORY = 1, 2
 
-scan_once = json.JSONDecoder().scan_once
+leave: Callable[[int], NoReturn] = os._exit
+scan_once: Callable[[str, int], Tuple[Any, int]] = getattr(json.JSONDecoder(), "scan_once")  # noqa: B009
 
 
-def make_encoder() -> "Callable[[Any], str]":
+def make_encoder() -> Callable[[Any], str]:
     """Give an encoder that holds no reference into the json module, which a parser may patch."""
-    if encoder.c_make_encoder is None:
+    make = getattr(encoder, "c_make_encoder", None)
+    if make is None:
         return encoder.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    chunks = encoder.c_make_encoder(None, None, encoder.encode_basestring, None, ":", ",", False, False, True)
+    chunks = make(None, None, encoder.encode_basestring, None, ":", ",", False, False, True)
     join = "".join
     return lambda value: join(chunks(value, 0))
 
@@ -50,10 +63,18 @@ def die_with_parent(lifeline: int) -> None:
         pass  # the end of the request pipe ends an idle worker all the same
 
 
-def identity(descriptor: int) -> "tuple[int, int]":
+def identity(descriptor: int) -> Tuple[int, int]:
     """Name what a descriptor is open on, so that a number that was closed and reused is seen."""
     status = fstat(descriptor)
     return status.st_dev, status.st_ino
+
+
+def close_if_open(descriptor: int) -> None:
+    """Close a descriptor that the parser may have closed."""
+    try:
+        close(descriptor)
+    except OSError:
+        return
 
 
 class Channel:
@@ -64,19 +85,16 @@ class Channel:
         self.requested, self.replied = identity(request), identity(reply)
         self.words = memoryview(mmap.mmap(progress, 16)).cast("Q")
         self.pid = getpid()
-        self.forked: "list[int]" = []
+        self.forked: List[int] = []
         os.register_at_fork(after_in_child=self.after_fork)
 
     def after_fork(self) -> None:
         """Keep a child of the parser off the protocol: it must neither speak nor hold the pipes open."""
         self.forked.append(1)
         for descriptor in (self.request, self.reply):
-            try:
-                os.close(descriptor)
-            except OSError:
-                pass
+            close_if_open(descriptor)
 
-    def check(self, descriptor: int, expected: "tuple[int, int]") -> None:
+    def check(self, descriptor: int, expected: Tuple[int, int]) -> None:
         """Leave where this process is a fork, or where the descriptor is no longer the protocol's."""
         if self.forked or getpid() != self.pid:
             leave(0)
@@ -87,12 +105,12 @@ class Channel:
             pass
         self.quit(LOST_DESCRIPTORS)
 
-    def quit(self, reason: int) -> "NoReturn":
+    def quit(self, reason: int) -> NoReturn:
         """Leave with a reason that the parent reads."""
         self.words[1] = reason
         leave(1)
 
-    def receive(self) -> "tuple[Any, str]":
+    def receive(self) -> Tuple[Any, str]:
         """Read a request: its header, and its body as text; leave at the end of requests."""
         self.check(self.request, self.requested)
         header, body = LENGTHS.unpack(self._read(8))
@@ -111,17 +129,11 @@ class Channel:
             missing -= len(part)
         return b"".join(parts)
 
-    def send(self, header: "dict[str, Any]", texts: "list[Any]") -> None:
-        """Write a reply; lone surrogates and NUL cross as the six characters that JSON escapes them with."""
-        head, body = encode(header), encode(texts)
-        if "\\u0000" in head or "\\u0000" in body:
-            head, body = encode(printable(header)), encode(printable(texts))
-        try:
-            data = head.encode("utf-8"), body.encode("utf-8")
-        except UnicodeEncodeError:
-            data = encode(printable(header)).encode("utf-8"), encode(printable(texts)).encode("utf-8")
+    def send(self, header: Dict[str, Any], texts: List[str]) -> None:
+        """Write a reply."""
+        head, body = encode_safely(header, encode(header)), encode_texts(texts)
         self.check(self.reply, self.replied)
-        self._write(b"".join((LENGTHS.pack(len(data[0]), len(data[1])), *data)))
+        self._write(b"".join((LENGTHS.pack(len(head), len(body)), head, body)))
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -134,7 +146,25 @@ class Channel:
             self.quit(LOST_DESCRIPTORS)
 
 
-def printable(value: "Any") -> "Any":
+def encode_texts(texts: List[str]) -> bytes:
+    """Encode the texts of a reply: joined where nothing in them needs an escape, which is nearly always."""
+    joined = '","'.join(texts)
+    if joined.isprintable() and "\\" not in joined and joined.count('"') == 2 * len(texts) - 2:
+        return ('["' + joined + '"]').encode("utf-8")
+    return encode_safely(texts, encode(texts))
+
+
+def encode_safely(value: Any, text: str) -> bytes:
+    """Give JSON as bytes; lone surrogates and NUL cross as the six characters that JSON escapes them with."""
+    if "\\u0000" in text:
+        text = encode(printable(value))
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return encode(printable(value)).encode("utf-8")
+
+
+def printable(value: Any) -> Any:
     """Escape lone surrogates and NUL in every text of a reply."""
     if isinstance(value, str):
         text = value.replace("\0", "\\u0000")

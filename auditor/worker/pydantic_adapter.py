@@ -1,0 +1,261 @@
+"""Adapter for a Pydantic model: its own strictness, configuration, validators and aliases, as the running API has them.
+
+Scope ``payload``: the whole payload is validated and a field's value is the model's attribute, so an error anywhere in
+the payload rejects each of its fields. Scope ``field``, and every raw value that comes without its payload: the field's
+own core schema, taken out of the model, is validated alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from . import loading, provenance
+from .trouble import StartError, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Tuple
+
+#: Payloads whose outcome is kept, since the same payload is asked for each of its fields.
+KEPT_PAYLOADS, KEPT_CHARACTERS = 16384, 64 * 1024 * 1024
+
+
+class ValidationError(Exception):
+    """A validation error as one line; its text is the whole message."""
+
+
+class PydanticAdapter:
+    """One model, and for each field of the spec the field of the model that reads it."""
+
+    def __init__(self, config: Dict[str, Any]) -> None:
+        self.root, self.receives, self.target = config["root"], config["receives"], config["model"]
+        before = set(sys.modules)
+        loading.add_root(self.root)
+        self.model = load_model(self.target, self.root)
+        self.fields = self.model.model_fields
+        self.paths = self._paths(config)
+        self.scope, self.note = self._scope(config["scope"], config["carried"])
+        self.parts = provenance.version_parts(self.root, before)
+        self.kept: Dict[str, Any] = {}
+        self.characters = 0
+
+    def _paths(self, config: Dict[str, Any]) -> Dict[str, Tuple[str, ...]]:
+        """Map fields of the spec to attributes of the model: as told, else by name or alias."""
+        if config["reads"]:
+            return {field: self._told(field, target) for field, target in config["reads"].items()}
+        known = {key: name for name, info in self.fields.items() for key in keys_of(name, info)}
+        found: Dict[str, Tuple[str, ...]] = {}
+        for field in config["fields"]:
+            for key in (field, config["paths"][field]):
+                if key in known:
+                    found.setdefault(field, (known[key],))
+        if found:
+            return found
+        seen = "none of the spec's fields (%s) is a field of the model" % ", ".join(config["fields"])
+        raise StartError(
+            "read with %s" % self.target,
+            seen,
+            'add reads.<field> = "<model field>"; the model has: ' + ", ".join(self.fields),
+        )
+
+    def _told(self, field: str, target: str) -> Tuple[str, ...]:
+        path = tuple(target.split("."))
+        known = {key: name for name, info in self.fields.items() for key in keys_of(name, info)}
+        if path[0] not in known:
+            seen = "%s has no field %r" % (self.target, path[0])
+            raise StartError("read %s with %s" % (field, target), seen, nearest(path[0], list(known)))
+        return (known[path[0]], *path[1:])
+
+    def _scope(self, asked: str, carried: Optional[List[str]]) -> Tuple[str, str]:
+        """Fall back to single fields where the predictions cannot carry what the model requires."""
+        if asked != "payload" or carried is None:
+            return asked, ""
+        missing = [
+            name for name, info in self.fields.items() if info.is_required() and not carries(carried, name, info)
+        ]
+        if not missing:
+            return asked, ""
+        names = ", ".join(repr(name) for name in missing)
+        return "field", "each field alone: the model requires %s, which the predictions do not carry" % names
+
+    def ready(self) -> Dict[str, Any]:
+        """Say which model field reads which field, in what scope."""
+        import pydantic
+
+        name = self.target.split(":")[-1]
+        return {
+            "reads": {field: ".".join((name, *path)) for field, path in self.paths.items()},
+            "version_parts": self.parts,
+            "settings": dict(provenance.settings(self.parts), pydantic=pydantic.VERSION),
+            "scope": self.scope,
+            "scope_note": self.note,
+        }
+
+    def parser(self, field: str) -> Callable[[Any], Any]:
+        """Give the parser of the field alone."""
+        path = self.paths[field]
+        if len(path) > 1:
+            return cannot_stand_alone
+        validator, name = field_validator(self.model, path[0]), path[0]
+        start = "{" + json.dumps(name) + ":"
+        is_json, failed = self.receives == "json", validation_error()
+
+        def parse(value: Any) -> Any:
+            try:
+                if is_json:
+                    return validator.validate_json(start + value + "}")[0][name]
+                return validator.validate_python({name: value})[0][name]
+            except failed as error:
+                raise ValidationError(first_line(errors_of(error))) from None
+
+        return parse
+
+    def payload_parser(self, field: str) -> Callable[[Any], Any]:
+        """Give the parser of the field within a whole payload."""
+        path = self.paths[field]
+        keys = keys_of(path[0], self.fields[path[0]])
+
+        def parse(payload: str) -> Any:
+            outcome = self._validate(payload)
+            if isinstance(outcome, list):
+                raise ValidationError(blame(outcome, keys))
+            for part in path:
+                outcome = getattr(outcome, part)
+            return outcome
+
+        return parse
+
+    def _validate(self, payload: str) -> Any:
+        """Validate a payload once for all of its fields: the model's instance, or the list of errors."""
+        if payload not in self.kept:
+            if len(self.kept) >= KEPT_PAYLOADS or self.characters > KEPT_CHARACTERS:
+                self.kept.clear()
+                self.characters = 0
+            self.characters += len(payload)
+            try:
+                self.kept[payload] = self._validate_as_received(payload)
+            except validation_error() as error:
+                self.kept[payload] = errors_of(error)
+        return self.kept[payload]
+
+    def _validate_as_received(self, payload: str) -> Any:
+        if self.receives == "json":
+            return self.model.model_validate_json(payload)
+        if self.receives == "python":
+            return self.model.model_validate(json.loads(payload))
+        return self.model.model_validate(texts_of(payload))
+
+
+def open_adapter(config: Dict[str, Any]) -> PydanticAdapter:
+    """Import the consumer's model."""
+    return PydanticAdapter(config)
+
+
+def load_model(target: str, root: str) -> Any:
+    """Load a model of Pydantic 2."""
+    model = loading.load(target, root)
+    tried = "load the model " + target
+    if hasattr(model, "__fields__") and not hasattr(model, "__pydantic_validator__"):
+        raise StartError(
+            tried,
+            "it is a model of Pydantic 1",
+            'the adapter reads models of Pydantic 2: migrate it, or wrap it in functions and use adapter = "python"',
+        )
+    if not isinstance(model, type) or not hasattr(model, "model_validate_json"):
+        raise StartError(tried, "%s is no Pydantic model" % target, "name a class that derives from pydantic.BaseModel")
+    try:
+        getattr(model, "model_rebuild")()  # noqa: B009 - to a type checker any class would do
+    except Exception as error:
+        raise StartError(tried, "%s: %s" % (type(error).__name__, error), "the model must be complete") from error
+    return model
+
+
+def validation_error() -> Any:
+    """Give Pydantic's error class."""
+    from pydantic import ValidationError
+
+    return ValidationError
+
+
+def keys_of(name: str, info: Any) -> FrozenSet[str]:
+    """Give every top-level key by which a payload, an error or the spec may name a model field."""
+    keys = {name}
+    for alias in (info.alias, info.validation_alias):
+        for choice in getattr(alias, "choices", None) or [alias]:
+            first = choice if isinstance(choice, str) else (getattr(choice, "path", None) or [None])[0]
+            if isinstance(first, str):
+                keys.add(first)
+    return frozenset(keys)
+
+
+def carries(carried: Iterable[str], name: str, info: Any) -> bool:
+    """Say whether predictions carry one of a field's keys."""
+    return not keys_of(name, info).isdisjoint(carried)
+
+
+def field_validator(model: Any, name: str) -> Any:
+    """Build a validator of one field out of the model's own core schema: its validators and configuration stay."""
+    from pydantic_core import SchemaValidator
+
+    schema, definitions, config = model.__pydantic_core_schema__, [], None
+    while schema["type"] != "model-fields":
+        if schema["type"] == "definitions":
+            definitions = schema["definitions"]
+        if schema["type"] == "model":
+            config = schema.get("config")
+        if schema["type"] == "definition-ref":
+            wanted = schema["schema_ref"]
+            schema = next(each for each in definitions if each.get("ref") == wanted)
+        else:
+            schema = schema["schema"]
+    field = {"type": "model-field", "schema": schema["fields"][name]["schema"]}
+    alone = {"type": "model-fields", "fields": {name: field}, "model_name": model.__name__}
+    if definitions:
+        alone = {"type": "definitions", "schema": alone, "definitions": definitions}
+    return SchemaValidator(alone, config)
+
+
+def cannot_stand_alone(value: Any) -> Any:
+    """Refuse a raw value of a nested attribute that came without its payload."""
+    raise ValidationError("a nested field can only be read in its payload")
+
+
+def errors_of(error: Any) -> List[Any]:
+    """Give the errors of a validation; older versions know fewer options."""
+    try:
+        errors: List[Any] = error.errors(include_url=False, include_context=False, include_input=False)
+    except TypeError:
+        errors = error.errors()
+    return errors
+
+
+def first_line(errors: List[Any]) -> str:
+    """Write the first error as one line."""
+    more = " (and %d more)" % (len(errors) - 1) if len(errors) > 1 else ""
+    return "%s [%s]%s" % (errors[0]["msg"], errors[0]["type"], more)
+
+
+def blame(errors: List[Any], keys: FrozenSet[str]) -> str:
+    """Write the field's own errors, or else what rejected the payload it came in."""
+    own = [error for error in errors if error["loc"] and error["loc"][0] in keys]
+    if own:
+        return first_line(own)
+    place = ".".join(str(part) for part in errors[0]["loc"]) or "the model"
+    return "payload rejected: %s: %s" % (place, first_line(errors))
+
+
+def texts_of(payload: str) -> Any:
+    """Parse a payload so that every scalar is its source text; a null is absent."""
+    return as_texts(json.loads(payload, parse_float=str, parse_int=str, parse_constant=str))
+
+
+def as_texts(value: Any) -> Any:
+    """Turn the remaining scalars into text."""
+    if isinstance(value, dict):
+        return {key: as_texts(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [as_texts(item) for item in value]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value

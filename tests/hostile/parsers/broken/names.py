@@ -1,0 +1,5 @@
+value = 3
+
+
+def parse_amount(text):
+    return text

@@ -1,0 +1,2 @@
+def read(text):
+    return "b " + text

@@ -1,0 +1,63 @@
+"""One poison string of each kind in 50,000 costs one decoding each, and changes no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sessions import PARSERS, open_consumer, quoted, shown
+
+WORDS = ("order", "invoice", "tab\tnumber", "ünïcode", 'quo"te', "back\\slash")
+
+KINDS = {
+    "segfault": "crashed: signal 11 SIGSEGV",
+    "busy_hang": "timed_out: no answer within 1 s",
+    "sleep": "timed_out: no answer within 1 s",
+    "leave": "crashed: exit code 3",
+    "exit_politely": "crashed: SystemExit: good bye",
+    "kill_itself": "crashed: signal 9 SIGKILL",
+    "abort": "crashed: signal 6 SIGABRT",
+    "eat_memory": "crashed: MemoryError",
+    "recurse": "rejected: RecursionError: maximum recursion depth exceeded",
+    "flood": "text:flooded",
+    "close_everything": "crashed: closed the descriptors of its process",
+}
+
+
+def sound_strings(count: int) -> list[str]:
+    """Give strings that are read (1 in 7 as null) or, every 11th, rejected."""
+    return [f"{WORDS[n % len(WORDS)]} {n if n % 11 else 'x'}{n}" for n in range(count)]
+
+
+def test_eleven_poisons_in_fifty_thousand():
+    clean = sound_strings(50_000)
+    mixed = list(clean)
+    places = {kind: 2_000 + 4_300 * number for number, kind in enumerate(KINDS)}
+    for kind, place in places.items():
+        mixed.insert(place, kind)
+    settings = {"timeout": 1.0, "memory": 512 * 1024**2}
+    with open_consumer(PARSERS, {"f": "poison:read"}, **settings) as session:
+        expected = shown(session.decode("f", quoted(clean)))
+    counted: list[int] = []
+    with open_consumer(PARSERS, {"f": "poison:read"}, **settings) as session:
+        decodings = session.decode("f", quoted(mixed), progress=counted.append)
+    found = shown(decodings)
+    assert {kind: found[place] for kind, place in places.items()} == KINDS
+    others = [outcome for place, outcome in enumerate(found) if place not in places.values()]
+    assert others == expected
+    assert decodings.warnings == {}
+    assert counted == sorted(counted)
+    assert counted[-1] == len(mixed)
+
+
+@pytest.mark.parametrize("kind", ["leave", "sleep"])
+def test_the_only_string_is_poison(kind):
+    with open_consumer(PARSERS, {"f": "poison:read"}, timeout=0.3) as session:
+        assert shown(session.decode("f", quoted([kind])))[0].startswith(("crashed", "timed_out"))
+        assert shown(session.decode("f", quoted(["order 5"]))) == ["int:5"]
+
+
+def test_neighbouring_poisons():
+    strings = ["leave", "segfault", "order 1", "leave", "close_everything", "close_everything", "order 2", "abort"]
+    with open_consumer(PARSERS, {"f": "poison:read"}) as session:
+        found = shown(session.decode("f", quoted(strings)))
+    assert found == [KINDS.get(text, f"int:{text[-1]}") for text in strings]
