@@ -1,0 +1,132 @@
+"""The commands as a user calls them, on the workspace that `auditor init` writes: files, exit codes, what is stored."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+def auditor(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Call the command line in a folder."""
+    command = [sys.executable, "-m", "auditor", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120)
+
+
+def environment() -> dict[str, str]:
+    """Let a fresh process import the package from where it is."""
+    return os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Write the sample workspace."""
+    done = auditor(tmp_path, "init")
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    """Change one part of a file."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_a_run_is_printed_stored_listed_and_rendered_again(workspace: Path) -> None:
+    outputs = ["r.html", "r.json", "r.md", "r.csv"]
+    done = auditor(workspace, "run", *(part for output in outputs for part in ("-o", output)))
+    assert done.returncode == 1, done.stderr
+    assert "effective_date" in done.stdout
+    assert "billing: " in done.stderr, "without a terminal there is a line per consumer, and no bar"
+    document = json.loads((workspace / "r.json").read_text())
+    assert document["name"] == workspace.name
+    assert {row["consumer"] for row in csv.DictReader((workspace / "r.csv").open())} >= {"billing", "warehouse"}
+
+    listed = auditor(workspace, "runs")
+    assert document["run_id"] in listed.stdout, listed.stderr
+    again = auditor(workspace, "report", document["run_id"], *(f"-oagain/{output}" for output in outputs))
+    assert again.returncode == 0, again.stderr
+    for output in outputs:
+        assert (workspace / output).read_bytes() == (workspace / "again" / output).read_bytes()
+    assert "effective_date" in auditor(workspace, "report", "latest").stdout
+
+
+def test_what_fails_a_run(workspace: Path) -> None:
+    assert auditor(workspace, "run", "-q").returncode == 1
+    quiet = auditor(workspace, "run", "-q", "--fail-on", "never")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_a_broken_reference_withholds_the_rates_and_writes_the_reports(workspace: Path) -> None:
+    replace_in(workspace / "records/references.csv", "c-02,2024-03-01", "c-02,not stated")
+    stopped = auditor(workspace, "run", "-o", "r.json", "--fail-on", "never")
+    assert stopped.returncode == 3, stopped.stderr
+    document = json.loads((workspace / "r.json").read_text())
+    assert {column["content_rate"] for column in document["columns"]} == {None}
+    assert any(finding["code"] == "broken-reference" for finding in document["findings"])
+
+    counted = auditor(workspace, "run", "-o", "r.json", "--fail-on", "never", "--broken-references", "report")
+    assert counted.returncode == 0, counted.stderr
+    document = json.loads((workspace / "r.json").read_text())
+    assert all(column["content_rate"] is not None for column in document["columns"])
+    assert any(finding["code"] == "broken-reference" for finding in document["findings"])
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        ("audit.toml", "parsers:read_date", "parsers:read_dat", "consumer billing: could not be started"),
+        ("audit.toml", "records/predictions.csv", "records/prediction.csv", "prediction.csv"),
+        ("audit.toml", 'type = "date"', 'type = "dat"', "did you mean date?"),
+        ("records/references.csv", "c-02", "c-01", "c-01"),
+        ("consumers/billing/parsers.py", "import re", "import rr", "No module named 'rr'"),
+    ],
+)
+def test_an_audit_that_cannot_be_done(workspace: Path, file: str, old: str, new: str, says: str) -> None:
+    replace_in(workspace / file, old, new)
+    done = auditor(workspace, "run", "-o", "r.json")
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback (most recent call last)" not in done.stderr
+    assert not (workspace / "r.json").exists()
+    assert "no runs in" in auditor(workspace, "runs").stdout
+
+
+def test_read_shows_every_consumer(workspace: Path) -> None:
+    done = auditor(workspace, "read", "effective_date", "March 1, 2024", "2024-03-01")
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.split('"2024-03-01"')
+    assert "not read alike" in first
+    assert "date:2024-03-01" in first
+    assert "read alike" in second and "not read alike" not in second
+    assert "bool:true" in auditor(workspace, "read", "--spec", "audit.toml", "--json", "auto_renew", "true").stdout
+    assert "did you mean" in auditor(workspace, "read", "efective_date", "x").stderr
+
+
+def test_a_reader_that_stops_early_changes_no_exit_code(workspace: Path) -> None:
+    command = f"{sys.executable} -m auditor run --fail-on never | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=workspace, env=environment(), capture_output=True, text=True)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_nothing(workspace: Path, number: signal.Signals, code: int) -> None:
+    begun = workspace / "begun"
+    slow = f"    import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(60)"
+    replace_in(workspace / "consumers/billing/parsers.py", "    text = text.strip()", slow)
+    command = [sys.executable, "-m", "auditor", "run"]
+    started = subprocess.Popen(command, cwd=workspace, env=environment(), stderr=subprocess.PIPE, text=True)
+    while not begun.exists() and started.poll() is None:
+        time.sleep(0.05)
+    started.send_signal(number)
+    _, said = started.communicate(timeout=30)
+    assert started.returncode == code, said
+    assert "Traceback" not in said
+    runs = workspace / ".auditor" / "runs"
+    assert not runs.exists() or list(runs.iterdir()) == []
