@@ -14,7 +14,7 @@ from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.events import ConsumerReady, Decoding, Event, Loaded, RunFinished
-from auditor.audit.outcomes import add_field, create_outcomes
+from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.summary import (
     all_columns,
@@ -116,7 +116,7 @@ def _decode(
 ) -> Iterator[Decoding | _Decoded]:
     readers = _readers(spec, sessions)
     create_units(connection, payloads=payloads)
-    units = {name: field_units(connection, name, payloads=payloads) for name in spec.fields}
+    units = {name: field_units(connection, name) for name in spec.fields}
     answers: dict[tuple[str, str], Answers] = {}
     for event in ask_all(spec, sessions, units):
         if isinstance(event, Decoding):
@@ -137,11 +137,12 @@ def _fill_outcomes(
     answers: dict[tuple[str, str], Answers],
     index: Mapping[str, int],
 ) -> None:
-    create_outcomes(connection, list(spec.consumers))
+    create_faults(connection)
     for name, one in units.items():
         add_field(connection, spec, one, answers, index)
         for consumer in spec.consumers:
             answers.pop((name, consumer), None)
+    create_outcomes(connection, spec, index)
 
 
 def _score(

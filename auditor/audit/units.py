@@ -14,15 +14,25 @@ CHUNK = 262_144
 
 @dataclass(frozen=True)
 class FieldUnits:
-    """The distinct raw values of one field in order of first appearance.
-
-    `units` are their numbers in the table ``units``; `payloads` is None unless some consumer validates whole payloads.
-    """
+    """The distinct raw values of one field in order of first appearance."""
 
     field: str
-    units: pa.ChunkedArray
-    tokens: pa.ChunkedArray
-    payloads: pa.ChunkedArray | None
+    table: pa.Table  # unit, token, payload, role_prediction, role_reference
+
+    @property
+    def units(self) -> pa.ChunkedArray:
+        """Their numbers in the table ``units``."""
+        return self.table["unit"]
+
+    @property
+    def tokens(self) -> pa.ChunkedArray:
+        """The raw values."""
+        return self.table["token"]
+
+    @property
+    def payloads(self) -> pa.ChunkedArray | None:
+        """The whole payloads that they came in, if some consumer validates those."""
+        return self.table["payload"] if self.table["payload"].null_count < len(self.table) else None
 
     def __len__(self) -> int:
         """Count the raw values."""
@@ -56,10 +66,8 @@ def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
     """)
 
 
-def field_units(connection: DuckDBPyConnection, field: str, *, payloads: bool) -> FieldUnits:
+def field_units(connection: DuckDBPyConnection, field: str) -> FieldUnits:
     """Read the units of one field."""
-    columns = "unit, token, payload" if payloads else "unit, token"
-    table = connection.sql(
-        f"SELECT {columns} FROM units WHERE field = $field ORDER BY unit", params={"field": field}
-    ).to_arrow_table()
-    return FieldUnits(field, table["unit"], table["token"], table["payload"] if payloads else None)
+    columns = "unit, token, payload, role_prediction, role_reference"
+    query = f"SELECT {columns} FROM units WHERE field = $field ORDER BY unit"
+    return FieldUnits(field, connection.sql(query, params={"field": field}).to_arrow_table())

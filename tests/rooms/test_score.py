@@ -6,7 +6,6 @@ import duckdb
 import pytest
 from scipy.stats import binomtest
 
-from auditor.audit.outcomes import create_outcomes
 from auditor.score.columns import ColumnTraits, count_patterns, make_columns, string_equality, usable_everywhere
 from auditor.score.intervals import wilson
 from auditor.score.verdict_table import create_judged
@@ -40,7 +39,10 @@ def spec(reference: str) -> AuditSpec:
 def judged(reference: str) -> duckdb.DuckDBPyConnection:
     """Two consumers: a reads everything that starts with 2, b only 2024-03-01; one row for every kind of verdict."""
     connection = duckdb.connect()
-    create_outcomes(connection, ["a", "b"])
+    connection.execute(
+        "CREATE TABLE outcomes (unit BIGINT, field VARCHAR, token VARCHAR, shape VARCHAR, s0 VARCHAR, k0 VARCHAR, "
+        "s1 VARCHAR, k1 VARCHAR, k_typed VARCHAR)"
+    )
     rows = [  # token, status and key of a, of b, of typed
         ('"2024-03-01"', "v", "2024-03-01", "v", "2024-03-01", "2024-03-01"),
         ('"2 March"', "v", "2024-03-02", "r", None, None),
