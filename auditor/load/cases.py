@@ -15,7 +15,13 @@ from auditor.load.identity import identify_predictions, identify_references
 from auditor.load.json_lines import first_keys
 from auditor.load.layout import Layout, Role, layout_of
 from auditor.load.loaded import Loaded
-from auditor.load.pairs import check_conservation, create_pairs, create_pairs_of_one_source
+from auditor.load.pairs import (
+    add_absent_units,
+    check_conservation,
+    counts_by_field,
+    create_pairs,
+    create_pairs_of_one_source,
+)
 from auditor.load.parts import Part, RoleTable, references_of, role_table
 from auditor.load.unfold import open_columnar_completions, open_json_lines
 from auditor.model.run import CaseCounts
@@ -66,7 +72,10 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
         manifest = identify_references(references, connection, fields)
         if one_source:
             ids = manifest.ids.count
-            create_pairs_of_one_source(predictions, connection, spec.fields, ids)
+            create_pairs_of_one_source(predictions, connection, spec.fields)
+            if len(counts_by_field(connection)) < len(fields):
+                _require_fields(predictions, connection, fields)
+            add_absent_units(predictions, connection, spec.fields, ids)
         else:
             ids = identify_predictions(predictions, connection, fields)
             _require_fields(predictions, connection, fields)

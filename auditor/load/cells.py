@@ -1,15 +1,16 @@
 """Cells of a delimited file, read in Python, with quoted empty cells told apart from unquoted ones.
 
 DuckDB reads delimited files faster. This reader takes the header, and the files that DuckDB refuses or changes: spaces
-beside quotes, lone carriage returns in quoted cells, mixed line ends. Python's csv module cannot tell `""` from an empty
-cell before 3.12, so it is no substitute. Where it refuses a file, it says line and column.
+beside quotes, lone carriage returns in quoted cells, mixed line ends, cells of many megabytes. Python's csv module
+cannot tell `""` from an empty cell before 3.12, so it is no substitute. What this reader refuses, it names by line and
+column.
 """
 
 from __future__ import annotations
 
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from auditor.errors import LoadError
 from auditor.load.files import SourceFile, mistake
@@ -22,7 +23,7 @@ def delimiter_of(file: SourceFile) -> str:
     return "\t" if file.format == "tsv" else ","
 
 
-def read_rows(file: SourceFile) -> Iterator[list[str | None]]:
+def read_rows(file: SourceFile) -> Generator[list[str | None], None, None]:
     """Give each record, header included; an unquoted empty cell is None; a blank line is no record."""
     with file.path.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         old_mac = data.find(b"\n") < 0

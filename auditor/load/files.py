@@ -68,7 +68,9 @@ def _matches(folder: Path, pattern: str, role: str) -> list[Path]:
     paths = sorted(path for path in anchor.glob(relative) if path.is_file()) if re.search(r"[*?\[]", pattern) else []
     if not paths:
         raise mistake(
-            f"[cases] {role}", f"no file matches {pattern!r} in the folder {folder}", _near_files(exact, folder, pattern)
+            f"[cases] {role}",
+            f"no file matches {pattern!r} in the folder {folder}",
+            _near_files(exact, folder, pattern),
         )
     return paths
 
@@ -105,7 +107,7 @@ def _format(path: Path, head: bytes) -> str:
     return "jsonl" if head.removeprefix(_UTF8_MARK).lstrip().startswith(b"{") else "csv"
 
 
-_LONE_RETURN = re.compile(rb"\r(?!\n)")
+_LONE_RETURN = re.compile(rb"\r[^\n]")
 _SPACED_QUOTE = re.compile(rb'(?:^|[,\t\n\r])[ ]+"|"[ ]+(?:[,\t\n\r]|$)')
 
 
@@ -126,7 +128,7 @@ def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
             raise _wrong_encoding(file, chunk, offset, lines, error.start - pending) from error
         if file.format != "jsonl":
             window = tail + chunk
-            lone_returns = lone_returns or _LONE_RETURN.search(window[:-1]) is not None
+            lone_returns = lone_returns or _LONE_RETURN.search(window) is not None
             spaced_quotes = spaced_quotes or _SPACED_QUOTE.search(window) is not None
             tail = chunk[-64:]
         offset += len(chunk)
@@ -143,10 +145,8 @@ def _wrong_encoding(file: SourceFile, chunk: bytes, offset: int, lines: int, sta
     line = lines + chunk.count(b"\n", 0, start)
     first = chunk[:2] if offset == 0 else b""
     zeros = chunk[:200].count(0)
-    if first in (b"\xff\xfe", b"\xfe\xff") or zeros > 50:
-        likely = "UTF-16"
-    else:
-        likely = "Latin-1 (ISO 8859-1) or Windows-1252"
+    utf16 = first in (b"\xff\xfe", b"\xfe\xff") or zeros > 50
+    likely = "UTF-16" if utf16 else "Latin-1 (ISO 8859-1) or Windows-1252"
     return mistake(
         f"{file.name}, line {line}, byte {offset + start}",
         f"is not UTF-8 (byte 0x{chunk[start]:02x})",

@@ -1,15 +1,12 @@
-"""Every expected id once, and the digest that binds a run to its ids and references."""
+"""Every id once: the proof, or the error that names what is repeated."""
 
 from __future__ import annotations
 
-import array
-import hashlib
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditor.errors import LoadError, Mistake
+from auditor.load.manifest import ColumnDigest, Manifest
 from auditor.load.parts import RoleTable, Value
 from auditor.load.tokens import literal
 
@@ -20,83 +17,6 @@ if TYPE_CHECKING:
 FETCHED_ROWS = 50_000
 _BATCH = 50_000
 _NAMED = 5
-
-
-class ColumnDigest:
-    """sha256 of a column of texts: of its contents one after the other, and of their lengths.
-
-    Lengths are counts of UTF-8 bytes as signed 32-bit little-endian integers, -1 where there is no text. So the digest
-    tells ("ab", "c") from ("a", "bc") and an empty text from none, and how the column is cut into batches is no part of it.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._contents = hashlib.sha256()
-        self._lengths = hashlib.sha256()
-
-    def add(self, texts: Sequence[str | None]) -> None:
-        """Append texts."""
-        encoded = [None if text is None else text.encode() for text in texts]
-        lengths = array.array("i", [-1 if text is None else len(text) for text in encoded])
-        if sys.byteorder == "big":
-            lengths.byteswap()
-        self._contents.update(b"".join(filter(None, encoded)))
-        self._lengths.update(lengths.tobytes())
-        self.count += len(encoded)
-
-    def add_arrow(self, texts: Any) -> None:
-        """Append the texts of an Arrow string array."""
-        import pyarrow.compute
-
-        if len(texts) == 0:
-            return
-        texts = pyarrow.concat_arrays([texts])  # offsets from 0
-        lengths = pyarrow.compute.fill_null(pyarrow.compute.binary_length(texts), -1)
-        present = texts.drop_null() if texts.null_count else texts
-        _, offsets, contents = present.buffers()
-        start, end = _span(offsets, present)
-        self._contents.update(memoryview(contents)[start:end] if contents is not None else b"")
-        numbers = memoryview(lengths.buffers()[1])[lengths.offset * 4 : (lengths.offset + len(lengths)) * 4]
-        self._lengths.update(numbers)
-        self.count += len(texts)
-
-    def digest(self) -> bytes:
-        """Give the digest of the texts so far."""
-        return hashlib.sha256(self._contents.digest() + self._lengths.digest()).digest()
-
-
-def _span(offsets: Any, texts: Any) -> tuple[int, int]:
-    numbers = memoryview(offsets).cast("i")
-    return numbers[texts.offset], numbers[texts.offset + len(texts)]
-
-
-class Manifest:
-    """The digest of ids and references: `manifest_rows_sha256`. Its definition is final.
-
-    Take the dense table of references: a row per expected id, in shortlex order of the ids (bytes of UTF-8 counted
-    first, compared second); a column with the ids; a column per field of the spec, in the order of the names' code points,
-    with the reference's token. A reference that is missing (no row, no key, null, JSON null, an empty string) is none. The
-    manifest is the sha256 over one line of canonical JSON, ended by a line feed, of
-    ``["fidelity-auditor references 1", number of ids, digest of ids, [[field, digest], …]]``, with `ColumnDigest` in
-    hexadecimal, separators `,` and `:`, and no character escaped that JSON does not demand. Nothing else enters it: not
-    the files, their format, their order, or how cases are spread over them.
-    """
-
-    def __init__(self, fields: Sequence[str]) -> None:
-        self.ids = ColumnDigest()
-        self.columns = {field: ColumnDigest() for field in fields}
-
-    @property
-    def dense(self) -> bool:
-        """Whether every column has an entry for every id."""
-        return all(column.count == self.ids.count for column in self.columns.values())
-
-    def sha256(self) -> str:
-        """Give the digest."""
-        columns = [[field, self.columns[field].digest().hex()] for field in sorted(self.columns)]
-        lines = ["fidelity-auditor references 1", self.ids.count, self.ids.digest().hex(), columns]
-        text = json.dumps(lines, ensure_ascii=False, separators=(",", ":")) + "\n"
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def reference_value(table: RoleTable, name: str) -> Value:
@@ -117,33 +37,37 @@ def identify_references(table: RoleTable, connection: duckdb.DuckDBPyConnection,
     for ids, columns, broken in _batches(connection, _sorted_sql(table, connection, fields), table.count):
         if broken:
             raise _repeated(table, connection, fields)
-        _add(manifest.ids, ids)
-        for digest, column in zip(manifest.columns.values(), columns, strict=True):
-            _add(digest, column)
+        _add_rows(manifest, table, ids, columns)
     return manifest
 
 
-def _add(digest: ColumnDigest, column: Any) -> None:
-    if isinstance(column, tuple | list):
-        digest.add(column)
+def _add_rows(manifest: Manifest, table: RoleTable, ids: Any, columns: list[Any]) -> None:
+    _add(manifest.ids, ids, tokens=False)
+    for index, (digest, column) in enumerate(zip(manifest.columns.values(), columns, strict=True)):
+        _add(digest, column, tokens=("value" if table.layout.form == "long" else f"v{index}") in table.tokens)
+
+
+def _add(digest: ColumnDigest, column: Any, *, tokens: bool) -> None:
+    if isinstance(column, tuple):
+        digest.add(column, tokens=tokens)
     else:
-        digest.add_arrow(column)
+        digest.add_arrow(column, tokens=tokens)
 
 
 def _sorted_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> str:
-    """Give the query for the dense table, sorted: id, a token per field, whether the id is missing or repeated."""
+    """Give the query for the dense table, sorted: id, a value per field, whether the id is missing or repeated."""
     if table.layout.form == "long":
         scan = table.scan(connection, ("id", "field", "value"))
-        token = reference_value(table, "value").as_token()
-        tokens = [f"max({token}) FILTER (field = {literal(field)})" for field in fields]
+        value = reference_value(table, "value").sql
+        values = [f"max({value}) FILTER (field = {literal(field)})" for field in fields]
         counts = [f"count(*) FILTER (field = {literal(field)})" for field in fields]
         repeated = f"greatest(0, {', '.join(counts)}) > 1"
     else:
         names = tuple(f"v{index}" for index in range(len(fields)))
         scan = table.scan(connection, ("id", *names))
-        tokens = [f"max({reference_value(table, name).as_token()})" for name in names]
+        values = [f"max({reference_value(table, name).sql})" for name in names]
         repeated = "count(*) > 1"
-    columns = ", ".join(f"{token} AS t{index}" for index, token in enumerate(tokens))
+    columns = ", ".join(f"{value} AS t{index}" for index, value in enumerate(values))
     return (
         f"SELECT id, {columns}, {repeated} OR id IS NULL OR id = '' AS broken FROM {scan} "
         "GROUP BY id ORDER BY strlen(id), id"
@@ -166,19 +90,18 @@ def _batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> It
 
 
 def _in_file_order(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> Manifest | None:
-    """Read the references as they stand: a proof that ids are unique, and the manifest, if they are in shortlex order."""
+    """Read the references as they stand: if they are in shortlex order, ids are unique, and this is the manifest."""
     if table.layout.form == "long":
         return _long_in_file_order(table, connection, fields)
     names = tuple(f"v{index}" for index in range(len(fields)))
     scan = table.scan(connection, ("id", *names))
-    tokens = ", ".join(f"{reference_value(table, name).as_token()} AS t{name}" for name in names)
+    values = ", ".join(f"{reference_value(table, name).sql} AS t{name}" for name in names)
+    query = f"SELECT id, {values}, {_disorder()} AS broken FROM {scan}"
     manifest = Manifest(fields)
-    for ids, columns, broken in _batches(connection, f"SELECT id, {tokens}, {_disorder()} AS broken FROM {scan}", table.count):
+    for ids, columns, broken in _batches(connection, query, table.count):
         if broken:
             return None
-        _add(manifest.ids, ids)
-        for digest, column in zip(manifest.columns.values(), columns, strict=True):
-            _add(digest, column)
+        _add_rows(manifest, table, ids, columns)
     return manifest
 
 
@@ -189,19 +112,20 @@ def _long_in_file_order(
     scan = table.scan(connection, ("id", "field", "value"))
     query = (
         f"SELECT CASE WHEN id IS DISTINCT FROM lag(id) OVER () THEN id END AS started, rank, "
-        f"{reference_value(table, 'value').as_token()} AS token, {_disorder('rank')} AS broken "
+        f"{reference_value(table, 'value').sql} AS value, {_disorder('rank')} AS broken "
         f"FROM (SELECT id, value, {_rank_sql(ranks)} AS rank FROM {scan})"
     )
     import pyarrow.compute
 
     manifest = Manifest(fields)
-    for started, (rank, token), broken in _batches(connection, query, table.count):
+    tokens = "value" in table.tokens
+    for started, (rank, values), broken in _batches(connection, query, table.count):
         if broken:
             return None
-        manifest.ids.add_arrow(started.drop_null())
+        manifest.ids.add_arrow(started.drop_null(), tokens=False)
         for field, digest in manifest.columns.items():
             if field in ranks:
-                digest.add_arrow(token.filter(pyarrow.compute.equal(rank, ranks[field])))
+                digest.add_arrow(values.filter(pyarrow.compute.equal(rank, ranks[field])), tokens=tokens)
     return manifest
 
 
@@ -219,12 +143,12 @@ def _rank_sql(ranks: dict[str, int]) -> str:
 def _disorder(rank: str = "") -> str:
     """Give the SQL condition that a row does not follow the row before it in shortlex order, or has no id."""
     before = "lag(id) OVER ()"
-    follows = f"strlen(id) > strlen({before}) OR (strlen(id) = strlen({before}) AND id > {before})"
+    follows = f"WHEN strlen(id) = strlen({before}) THEN id > {before} ELSE strlen(id) > strlen({before}) END"
     missing = "id IS NULL OR id = ''"
     if rank:
-        follows += f" OR (id = {before} AND {rank} > lag({rank}) OVER ())"
+        follows = f"WHEN id = {before} THEN {rank} > lag({rank}) OVER () {follows}"
         missing += f" OR {rank} IS NULL"
-    return f"({missing} OR NOT coalesce({follows}, true))"
+    return f"({missing} OR NOT coalesce(CASE {follows}, true))"
 
 
 def identify_predictions(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> int:
@@ -233,9 +157,10 @@ def identify_predictions(table: RoleTable, connection: duckdb.DuckDBPyConnection
     names = ("id", "field") if long else ("id",)
     if table.count > FETCHED_ROWS:
         rank = f", {_rank_sql(_ranks(table, connection))} AS rank" if long else ""
+        rows = f"(SELECT id{rank} FROM {table.scan(connection, names)})"
         found = connection.execute(
             f"SELECT count_if(broken), count_if(started) FROM (SELECT {_disorder('rank' if long else '')} AS broken, "
-            f"id IS DISTINCT FROM lag(id) OVER () AS started FROM (SELECT id{rank} FROM {table.scan(connection, names)}))"
+            f"id IS DISTINCT FROM lag(id) OVER () AS started FROM {rows})"
         ).fetchall()
         if found[0][0] == 0:
             return int(found[0][1])
@@ -263,7 +188,10 @@ def _repeated(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: S
     repeats = _repeats(table, connection, fields)
     what = "(id, field)" if table.layout.form == "long" else "id"
     mistakes = [
-        Mistake(", ".join(table.row(ordinal) for ordinal in ordinals[:_NAMED]), f"{key} occurs {count} times in the {table.layout.role}s")
+        Mistake(
+            ", ".join(table.row(ordinal) for ordinal in ordinals[:_NAMED]),
+            f"{key} occurs {count} times in the {table.layout.role}s",
+        )
         for key, count, ordinals in repeats[:_NAMED]
     ]
     head = Mistake(
@@ -278,7 +206,8 @@ def _repeats(
     table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]
 ) -> list[tuple[str, int, list[int]]]:
     """Give what occurs twice: its name, how often, and the first rows."""
-    names, key, known = ("id",), "id", "true"
+    names: tuple[str, ...] = ("id",)
+    key, known = "id", "true"
     if table.layout.form == "long":
         names, key, known = ("id", "field"), "id, field", f"field IN ({', '.join(map(literal, fields))})"
     found = connection.execute(

@@ -47,7 +47,7 @@ def create_pairs(
         if field.type in _PLACED_TYPES:
             columns.append(
                 f"CASE WHEN r.v{index} IS NOT NULL OR (p.outcome = 'judged' AND p.v{index} IS NOT NULL) THEN "
-                f"{place_sql('coalesce(r.locale, p.locale)', 'coalesce(r.jurisdiction, p.jurisdiction)')} END AS {place}"
+                f"{place_sql(_given('locale'), _given('jurisdiction'))} END AS {place}"
             )
             keys.append(place)
         sets.append(f"({', '.join(keys)})")
@@ -67,6 +67,10 @@ def create_pairs(
         f"{_choice(cases, 3)} AS reference, payload, reference_payload, {_choice(cases, 4)} AS place, n, "
         f"coalesce(po, -ro) AS first_row FROM ({grouped})"
     )
+
+
+def _given(name: str) -> str:
+    return f"coalesce(r.{name}, p.{name})"
 
 
 def _aliases(columns: list[str]) -> list[str]:
@@ -112,7 +116,7 @@ def _wide_sql(
 
 
 def create_pairs_of_one_source(
-    pairs: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Mapping[str, FieldSpec], expected: int
+    pairs: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Mapping[str, FieldSpec]
 ) -> None:
     """Create the table from a long source that holds predictions and references side by side."""
     placed = [name for name, field in fields.items() if field.type in _PLACED_TYPES]
@@ -132,14 +136,13 @@ def create_pairs_of_one_source(
         f"count(*) AS n, min(ordinal) AS first_row FROM (SELECT ordinal, * REPLACE ({reference.sql} AS other) "
         f"FROM {pairs.scan(connection, tuple(names))}) WHERE field IN ({', '.join(map(literal, fields))}) GROUP BY ALL)"
     )
-    _add_absent(pairs, connection, fields, expected)
 
 
-def _add_absent(
+def add_absent_units(
     pairs: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Mapping[str, FieldSpec], expected: int
 ) -> None:
     """Add the units of cases that have no row for a field: neither prediction nor reference."""
-    counts = dict(connection.execute("SELECT field, sum(n)::BIGINT FROM pairs GROUP BY field").fetchall())
+    counts = counts_by_field(connection)
     for name in fields:
         if counts.get(name, 0) < expected:
             cases = pairs.scan(connection, ("id",))
@@ -151,9 +154,14 @@ def _add_absent(
             )
 
 
+def counts_by_field(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Give the number of cases that the pairs of each field stand for."""
+    return dict(connection.execute("SELECT field, sum(n)::BIGINT FROM pairs GROUP BY field").fetchall())
+
+
 def check_conservation(connection: duckdb.DuckDBPyConnection, fields: Mapping[str, FieldSpec], expected: int) -> None:
     """Raise InternalError unless every field has one unit per expected case."""
-    counts = dict(connection.execute("SELECT field, sum(n)::BIGINT FROM pairs GROUP BY field").fetchall())
+    counts = counts_by_field(connection)
     wrong = {name: counts.get(name, 0) for name in fields if counts.get(name, 0) != expected}
     if wrong or len(counts) != len(fields):
         raise InternalError(f"{expected} expected cases, but the pairs hold {wrong or counts}")

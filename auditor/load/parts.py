@@ -17,7 +17,7 @@ from auditor.load.tokens import text_token_sql
 if TYPE_CHECKING:
     import duckdb
 
-_REFERENCE_COLUMNS = ("id", "locale", "jurisdiction", "field", "other")
+_CASE_COLUMNS = ("id", "locale", "jurisdiction", "field")
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,11 @@ class RoleTable:
 
 def references_of(pairs: RoleTable) -> RoleTable:
     """Give the references of a long file that is both: its other column is the value."""
-    parts = [
-        replace(part, columns={("value" if name == "other" else name): part.columns[name] for name in _REFERENCE_COLUMNS if name in part.columns})
-        for part in pairs.parts
-    ]
+    parts = []
+    for part in pairs.parts:
+        columns = {name: part.columns[name] for name in _CASE_COLUMNS if name in part.columns}
+        columns["value"] = part.columns["other"]
+        parts.append(replace(part, layout=replace(part.layout, role="reference"), columns=columns))
     return role_table(parts)
 
 

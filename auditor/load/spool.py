@@ -118,7 +118,9 @@ class _Place(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """Give the next bytes."""
         found = os.pread(self._descriptor, size, self._position)
-        while 0 < len(found) < size and (more := os.pread(self._descriptor, size - len(found), self._position + len(found))):
+        while 0 < len(found) < size and (
+            more := os.pread(self._descriptor, size - len(found), self._position + len(found))
+        ):
             found += more
         self._position += len(found)
         return found

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_SHORT_ESCAPES = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
+_UPPER_CASE_ESCAPES = (0x0B, 0x0E, 0x0F, *range(0x1A, 0x20))
 
 
 def escape_surrogates(text: str) -> str:
@@ -54,14 +54,10 @@ def literal(text: str) -> str:
 
 def text_token_sql(column: str) -> str:
     """Give the SQL expression for the token of the text in `column`: what `string_token` says."""
-    # DuckDB writes \u001F where Python writes \u001f, so the few texts with such characters are escaped here.
     token = f"CAST(to_json({column}) AS VARCHAR)"
-    return f"CASE WHEN contains({token}, '\\u00') THEN {_escaped_sql(column)} ELSE {token} END"
-
-
-def _escaped_sql(column: str) -> str:
-    expression = f"replace(replace({column}, '\\', '\\\\'), '\"', '\\\"')"
-    for code in range(32):
-        escaped = _SHORT_ESCAPES.get(code, "\\u" + format(code, "04x"))
-        expression = f"replace({expression}, chr({code}), '{escaped}')"
-    return f"'\"' || {expression} || '\"'"
+    # DuckDB writes \u001F where Python writes \u001f. An escaped backslash may stand before such letters: it is put
+    # aside as a control character, which no token contains.
+    lowered = f"replace({token}, '\\\\', chr(1))"
+    for code in _UPPER_CASE_ESCAPES:
+        lowered = f"replace({lowered}, '\\u{code:04X}', '\\u{code:04x}')"
+    return f"CASE WHEN contains({token}, '\\u00') THEN replace({lowered}, chr(1), '\\\\') ELSE {token} END"

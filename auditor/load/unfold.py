@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from auditor.errors import LoadError
 from auditor.load.columnar import ColumnarFile
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_of
-from auditor.load.json_lines import Records, all_keys, members, read_records
+from auditor.load.json_lines import all_keys, members, read_records
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
 from auditor.load.tokens import content_of, escape_surrogates, object_text, token_of
-
-if TYPE_CHECKING:
-    import duckdb
 
 _NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
 _BATCH = 10_000
@@ -86,7 +82,9 @@ def _columnar_rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
     found = cursor.execute(f"SELECT {selected} FROM {columnar.relation(cursor)}")
     row = 1
     while rows := found.fetchmany(_BATCH):
-        yield Rows("row", row, {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+        yield Rows(
+            "row", row, {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        )
         row += len(rows)
 
 
