@@ -7,20 +7,29 @@ where nothing but a text comes of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
 
-Node = Any  # an expression of sqlglot: the base class has another name in newer releases
+from auditor.decode.sql_syntax import (
+    Node,
+    argument,
+    arms,
+    carried_column,
+    columns_in,
+    is_plain,
+    line_of,
+    own,
+    shared_names,
+    sources_of,
+)
+
 Name = tuple[str, ...]
 Origin = tuple[Name, str]
 
 _JSON = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar)
-_TEXTS = ("text", "varchar")
-_KEEPS_DIGITS = (*_TEXTS, "bigint", "int", "hugeint", "int128")
 
 
 class LineageError(Exception):
@@ -68,7 +77,8 @@ class Lineage:
     keys: set[Origin]  # joined on, grouped or partitioned by
     filters: set[Origin]
     joined: set[Name]
-    neighbours: str  # why a row may depend on other rows; empty where none does
+    groups: list[set[Origin]]  # the columns of each GROUP BY and PARTITION BY: rows that agree on them meet
+    neighbours: str  # why any two rows may meet; empty where none do
 
 
 def lineage_of(query: Node) -> Lineage:
@@ -88,7 +98,7 @@ class _Locator:
             raise LineageError("it is no query")
         self._known: dict[int, Outputs] = {}
         self._spelled: dict[Name, Name] = {}
-        self.lineage = Lineage(Outputs(), {}, set(), set(), set(), "")
+        self.lineage = Lineage(Outputs(), {}, set(), set(), set(), [], "")
         self.lineage.outputs = self._outputs(root)
         for scope in root.traverse():
             self._visit(scope)
@@ -110,7 +120,7 @@ class _Locator:
     def _outputs_of_new(self, scope: Scope) -> Outputs:
         expression = scope.expression
         if isinstance(expression, exp.SetOperation):
-            branches = _arms(scope)
+            branches = arms(scope)
             return _united(expression, *(self._outputs(branch) for branch in branches))
         outputs = Outputs()
         if isinstance(expression, exp.UDTF):
@@ -126,20 +136,24 @@ class _Locator:
         return outputs
 
     def _output(self, projection: Node, scope: Scope, before: Outputs) -> Output:
-        parts = [self._resolve(column, scope, before) for column in _columns(projection)]
-        carried = _carried(projection.unalias())
+        parts = [self._resolve(column, scope, before) for column in columns_in(projection)]
+        inner = {id(node) for node in projection.walk()}
+        for subquery in scope.subquery_scopes:
+            if id(subquery.expression) in inner:
+                parts += self._outputs(subquery).named.values()
+        carried = carried_column(projection.unalias())
         passed = None if carried is None else self._resolve(carried, scope, before)
-        plain = passed is not None and passed.plain and _is_plain(projection.unalias())
-        unpacked = any(part.unpacked for part in parts) or any(_own(projection, *_JSON, exp.Dot))
+        plain = passed is not None and passed.plain and is_plain(projection.unalias())
+        unpacked = any(part.unpacked for part in parts) or any(own(projection, *_JSON, exp.Dot))
         origins = frozenset(origin for part in parts for origin in part.origins)
         bare = None if passed is None else passed.bare
-        return Output(projection.alias_or_name, origins, bare, _line(projection), unpacked, plain)
+        return Output(projection.alias_or_name, origins, bare, line_of(projection), unpacked, plain)
 
     def _expand(self, star: Node, scope: Scope, outputs: Outputs) -> None:
         node = star.this if isinstance(star, exp.Column) else star
         wanted = star.table.lower() if isinstance(star, exp.Column) and star.table else None
-        excluded = {column.name.lower() for column in _arg(node, "except")}
-        renamed = {alias.this.name.lower(): alias.alias for alias in _arg(node, "rename")}
+        excluded = {column.name.lower() for column in argument(node, "except")}
+        renamed = {alias.this.name.lower(): alias.alias for alias in argument(node, "rename")}
         for alias, (_, source) in scope.selected_sources.items():
             if wanted is not None and alias.lower() != wanted:
                 continue
@@ -151,23 +165,23 @@ class _Locator:
             for key, output in inner.named.items():
                 if key not in excluded:
                     outputs.named.setdefault(renamed.get(key, key).lower(), output)
-        for replaced in _arg(node, "replace"):
+        for replaced in argument(node, "replace"):
             outputs.named[replaced.alias.lower()] = self._output(replaced, scope, Outputs())
 
     def _origins(self, expression: Node, scope: Scope) -> frozenset[Origin]:
-        found = (self._resolve(column, scope, Outputs()).origins for column in _columns(expression))
+        found = (self._resolve(column, scope, Outputs()).origins for column in columns_in(expression))
         return frozenset(origin for origins in found for origin in origins)
 
     def _resolve(self, column: Node, scope: Scope, before: Outputs) -> Output:
         """Find what a column stands for: a source's column, else an earlier one of the same select."""
         name, table = column.name, column.args.get("table")
-        sources = {alias.lower(): source for alias, (_, source) in scope.selected_sources.items()}
-        if table is not None and table.name.lower() in sources:
-            return self._from(sources[table.name.lower()], name) or Output(name, frozenset())
+        owner = None if table is None else self._source_called(table.name, scope)
+        if owner is not None:
+            return self._from(owner, name) or Output(name, frozenset())
         unpacked = table is not None  # a structure's field: the table's place names the column
         if unpacked:
             name = column.parts[0].name
-        found = self._among(list(sources.values()), name)
+        found = self._among(sources_of(scope), name, name.lower() in shared_names(scope.expression))
         if found is None and name.lower() in before.named:
             found = before.named[name.lower()]
         if found is None and scope.parent is not None and scope.parent is not scope:
@@ -175,7 +189,16 @@ class _Locator:
         found = found or Output(name, frozenset())
         return Output(name, found.origins, None, found.line, True) if unpacked else found
 
-    def _among(self, sources: list[Any], name: str) -> Output | None:
+    def _source_called(self, alias: str, scope: Scope | None) -> Any:
+        """Find a source by its alias; a subquery may name one of the query around it."""
+        while scope is not None:
+            for name, (_, source) in scope.selected_sources.items():
+                if name.lower() == alias.lower():
+                    return source
+            scope = scope.parent
+        return None
+
+    def _among(self, sources: list[Any], name: str, shared: bool) -> Output | None:
         """Find an unqualified column: where it is named, else in the only source whose columns are not known."""
         closed = [source for source in sources if self._is_closed(source)]
         for source in closed:
@@ -183,7 +206,7 @@ class _Locator:
             if found is not None:
                 return found
         rest = [source for source in sources if source not in closed]
-        if len(rest) > 1:
+        if len(rest) > 1 and not shared:
             named = " or ".join(sorted(self._shown(source) for source in rest))
             raise LineageError(
                 f"column {name} may come from {named}", f"write it with its table in the model: t.{name}"
@@ -213,55 +236,67 @@ class _Locator:
         if not isinstance(expression, exp.Select):
             return
         outputs = self._outputs(scope)
-        for column in _columns(expression):
+        for column in columns_in(expression):
             self._resolve(column, scope, outputs)
         for clause in ("where", "having", "qualify"):
-            for node in _arg(expression, clause):
+            for node in argument(expression, clause):
                 lineage.filters |= self._origins_with(node, scope, outputs)
                 lineage.keys |= self._equated(node, scope, outputs)
         self._visit_joins(scope, outputs)
-        for node in _arg(expression, "group"):
-            lineage.keys |= self._origins_with(node, scope, outputs)
-        for window in _own(expression, exp.Window):
+        for node in argument(expression, "group"):
+            lineage.groups.append(self._origins_with(node, scope, outputs))
+        for window in own(expression, exp.Window):
             partition = window.args.get("partition_by") or []
-            lineage.keys |= {origin for part in partition for origin in self._origins_with(part, scope, outputs)}
-            if not partition:
-                lineage.neighbours = "a window without PARTITION BY"
+            lineage.groups.append({o for part in partition for o in self._origins_with(part, scope, outputs)})
+        lineage.keys = lineage.keys.union(*lineage.groups)
+        lineage.neighbours = lineage.neighbours or self._neighbours(scope)
+
+    def _neighbours(self, scope: Scope) -> str:
+        """Say which clause lets every row depend on the others."""
+        expression = scope.expression
         for clause in ("limit", "offset", "sample"):
-            if _arg(expression, clause):
-                lineage.neighbours = clause.upper()
+            if argument(expression, clause):
+                return clause.upper()
+        if any(distinct.args.get("on") for distinct in argument(expression, "distinct")):
+            return "DISTINCT ON"
+        plain = (
+            found for found in own(expression, exp.AggFunc) if found.find_ancestor(exp.Window, exp.Query) is expression
+        )
+        if not argument(expression, "group") and next(plain, None) is not None:
+            return "an aggregate without GROUP BY"
+        if (
+            scope.is_subquery
+            and not scope.is_correlated_subquery
+            and any(isinstance(s, exp.Table) for s in sources_of(scope))
+        ):
+            return "a subquery that reads a table whole"
+        return ""
 
     def _visit_joins(self, scope: Scope, outputs: Outputs) -> None:
-        joins = _arg(scope.expression, "joins")
+        joins = argument(scope.expression, "joins")
         if not joins:
             return
-        physical = [source for _, source in scope.selected_sources.values() if isinstance(source, exp.Table)]
+        physical = [source for source in sources_of(scope) if isinstance(source, exp.Table)]
         self.lineage.joined |= {self._table(source) for source in physical}
         for join in joins:
-            for condition in _arg(join, "on"):
+            for condition in argument(join, "on"):
                 self.lineage.keys |= self._equated(condition, scope, outputs)
                 self.lineage.filters |= self._origins_with(condition, scope, outputs)
-            for column in _arg(join, "using"):
-                for _, source in scope.selected_sources.values():
+            for column in argument(join, "using"):
+                for source in sources_of(scope):
                     found = self._from(source, column.name)
                     self.lineage.keys |= found.origins if found else frozenset()
 
     def _origins_with(self, node: Node, scope: Scope, before: Outputs) -> set[Origin]:
-        return {origin for column in _columns(node) for origin in self._resolve(column, scope, before).origins}
+        return {origin for column in columns_in(node) for origin in self._resolve(column, scope, before).origins}
 
     def _equated(self, node: Node, scope: Scope, before: Outputs) -> set[Origin]:
         """Give the columns that a condition sets equal to other columns."""
         found: set[Origin] = set()
-        for equal in _own(node, exp.EQ):
+        for equal in own(node, exp.EQ):
             if isinstance(equal.this, exp.Column) and isinstance(equal.expression, exp.Column):
                 found |= self._origins_with(equal, scope, before)
         return found
-
-
-def _arms(scope: Scope) -> list[Scope]:
-    """Give both sides of a set operation, under the name that this release has for them."""
-    arms: list[Scope] = getattr(scope, "set_operation_scopes", None) or getattr(scope, "union_scopes", [])
-    return arms
 
 
 def _united(expression: exp.SetOperation, left: Outputs, right: Outputs) -> Outputs:
@@ -276,46 +311,3 @@ def _united(expression: exp.SetOperation, left: Outputs, right: Outputs) -> Outp
         unpacked, plain = output.unpacked or other.unpacked, output.plain and other.plain
         united.named[key] = Output(output.name, origins, bare, output.line, unpacked, plain)
     return united
-
-
-def _own(expression: Node, *kinds: type[Any]) -> Iterator[Any]:
-    """Walk an expression without entering the queries inside it."""
-    for node in expression.walk(prune=lambda node: node is not expression and isinstance(node, exp.Query)):
-        if isinstance(node, kinds) and not (node is not expression and isinstance(node, exp.Query)):
-            yield node
-
-
-def _columns(expression: Node) -> Iterator[exp.Column]:
-    return (column for column in _own(expression, exp.Column) if not isinstance(column.this, exp.Star))
-
-
-def _is_plain(expression: Node) -> bool:
-    while isinstance(expression, exp.Cast | exp.TryCast) and expression.to.sql("duckdb").lower() in _TEXTS:
-        expression = expression.this
-    return isinstance(expression, exp.Column)
-
-
-def _carried(expression: Node) -> Node | None:
-    """Give the column that an expression passes on so that the digits of a row's number stay readable."""
-    while True:
-        if isinstance(expression, exp.Column):
-            return expression
-        if isinstance(expression, exp.Cast | exp.TryCast):
-            if expression.to.sql("duckdb").lower() not in _KEEPS_DIGITS:
-                return None
-        elif not isinstance(expression, exp.Trim | exp.Lower | exp.Upper | exp.Paren):
-            return None
-        expression = expression.this
-
-
-def _arg(node: Node, name: str) -> list[Any]:
-    """Give an argument as a list; its name ends with _ in newer releases of sqlglot where Python reserves it."""
-    found = node.args.get(name) or node.args.get(f"{name}_")
-    return found if isinstance(found, list) else [found] if found else []
-
-
-def _line(projection: Node) -> int | None:
-    for node in (projection.args.get("alias"), projection.find(exp.Identifier)):
-        if node is not None and "line" in node.meta:
-            return int(node.meta["line"])
-    return None

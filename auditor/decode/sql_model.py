@@ -16,7 +16,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from auditor.decode.sql_lineage import Lineage, LineageError, Name, Node, Origin, Output, lineage_of, table_name
+from auditor.decode.sql_lineage import Lineage, LineageError, Name, Origin, Output, lineage_of, table_name
+from auditor.decode.sql_syntax import Node
 from auditor.errors import ConsumerError
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 
@@ -51,7 +52,6 @@ def model_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, Fie
         "target": list(target),
         "sources": _sources(lineage),
         "fields": located,
-        "alone": lineage.neighbours,
         "filters": sorted(f"{'.'.join(table)}.{column}" for table, column in lineage.filters),
     }
 
@@ -165,6 +165,7 @@ def _locate(lineage: Lineage, field: FieldSpec, column: str, offset: int) -> dic
         "column": source[1],
         "line": None if output.line is None else output.line + offset,
         "identity": _identity(lineage, output, source),
+        "alone": _alone(lineage, source),
     }
 
 
@@ -180,6 +181,13 @@ def _source(output: Output, field: FieldSpec) -> Origin:
         return named[0]
     columns = ", ".join(f"{'.'.join(table)}.{column}" for table, column in sorted(output.origins))
     raise LineageError(f"it is made of several columns: {columns}", "read the field with an expression on {value}")
+
+
+def _alone(lineage: Lineage, source: Origin) -> str:
+    """Say why the model must run once per value; empty where rows do not meet."""
+    if any(group <= {source} for group in lineage.groups):
+        return "a window or group over the value itself or over all rows"
+    return lineage.neighbours
 
 
 def _identity(lineage: Lineage, output: Output, source: Origin) -> dict[str, str] | None:

@@ -76,7 +76,7 @@ class Engine:
         self.zone_in_force = str(self.rows("SELECT current_setting('TimeZone')")[0][0])
 
     def _open(self) -> "Any":
-        config = {"threads": "1"}
+        config: "Dict[str, Any]" = {"threads": "1"}
         later = dict(self.settings)
         if ACCESS in later:  # only ever taken back once the database runs
             config[ACCESS] = later.pop(ACCESS)

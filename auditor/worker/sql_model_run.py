@@ -117,8 +117,9 @@ class Model:
         notes = {"model": self.plan["file"]}
         if self.plan["filters"]:
             notes["rows depend on"] = ", ".join(self.plan["filters"]) + " (NULL in the mock where it is another field)"
-        if self.plan["alone"]:
-            notes["value by value"] = self.plan["alone"]
+        alone = ["%s: %s" % (name, field["alone"]) for name, field in self.plan["fields"].items() if field["alone"]]
+        if alone:
+            notes["value by value"] = "; ".join(alone)
         return notes
 
 
@@ -151,7 +152,7 @@ class Reader:
 
     def read(self, values: "Sequence[str]") -> "List[str]":
         """Give the mark of each value."""
-        if self.model.plan["alone"] or self.located["identity"] is None:
+        if self.located["alone"] or self.located["identity"] is None:
             return [self._alone(value) for value in values]
         if not self.itself:
             return self._halving(values)
