@@ -55,7 +55,6 @@ def _drafts(census: Census, field: str, decoder: str, broken: str) -> Iterator[D
         affected_outside=int(affected),
         strings=int(strings),
         role="reference",
-        note="" if consumers else "the typed reader takes canonical forms only",
     )
 
 

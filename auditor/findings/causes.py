@@ -47,7 +47,7 @@ CAUSES: dict[str, Cause] = {
     ),
     "day": Cause(
         "only the day differs",
-        "The string has no day, or one that does not exist, and each parser fills in its own: the first, the last, today's.",
+        "The string has no day, or one that does not exist; each parser fills in its own: the first, the last, today.",
         ("Refuse partial dates.", "Agree on one day for partial dates and fix it in both parsers."),
     ),
     "zone": Cause(

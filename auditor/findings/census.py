@@ -35,7 +35,18 @@ _FORM = """CASE substr(token, 1, 1) WHEN '"' THEN 'string' WHEN 't' THEN 'boolea
     ELSE CASE WHEN token = 'null' THEN 'null' WHEN regexp_full_match(token, '-?[0-9]+') THEN 'whole number'
         ELSE 'number' END END"""
 
-_TABLES = ["f_differences", "f_read", "f_strings", "f_shortest", "f_groups", "f_cells", "f_wanted", "f_matches"]
+_TABLES = (
+    "f_differences",
+    "f_read",
+    "f_strings",
+    "f_shortest",
+    "f_groups",
+    "f_cells",
+    "f_wanted",
+    "f_matches",
+    "f_picked",
+    "f_dates",
+)
 
 
 @dataclass(frozen=True)

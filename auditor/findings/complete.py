@@ -49,7 +49,7 @@ def _measured(census: Census, drafts: Sequence[Draft]) -> list[_Measure]:
         _match_groups(census, drafts, grouped)
         _count_cases(census, measures)
         _count_strings(census, measures)
-        _count_shapes(census, measures)
+        _count_shapes(census, drafts, measures)
         _choose_units(census, drafts, measures)
     return measures
 
@@ -90,9 +90,11 @@ def _count_strings(census: Census, measures: Sequence[_Measure]) -> None:
         measures[number].strings = int(strings)
 
 
-def _count_shapes(census: Census, measures: Sequence[_Measure]) -> None:
+def _count_shapes(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
     """Count cases by shape; a case whose prediction and reference have different shapes counts under both."""
-    shaped = "SELECT DISTINCT draft, cell, shape FROM f_matches JOIN f_groups USING (grp)"
+    by_form = sql.numbers(number for number, draft in enumerate(drafts) if draft.listed == "form")
+    listed = f"CASE WHEN draft IN {by_form} THEN form ELSE shape END"
+    shaped = f"SELECT DISTINCT draft, cell, {listed} AS shape FROM f_matches JOIN f_groups USING (grp)"
     counts = f"SELECT draft, shape, sum(n) AS cases FROM ({shaped}) JOIN f_cells USING (cell) GROUP BY ALL"
     ranked = f"SELECT *, row_number() OVER (PARTITION BY draft ORDER BY cases DESC, shape) AS place FROM ({counts})"
     for number, shape, cases in census.query(
@@ -107,7 +109,8 @@ def _choose_units(census: Census, drafts: Sequence[Draft], measures: Sequence[_M
     best = f"min((length(token), token, unit), {WITNESSES})"
     chosen = (
         f"SELECT grp, {best} AS either, {best} FILTER (role_prediction) AS prediction,"
-        f" {best} FILTER (role_reference) AS reference FROM f_strings JOIN outcomes USING (unit) WHERE grp IN (SELECT grp FROM f_wanted) GROUP BY grp"
+        f" {best} FILTER (role_reference) AS reference FROM f_strings JOIN outcomes USING (unit)"
+        " WHERE grp IN (SELECT grp FROM f_wanted) GROUP BY grp"
     )
     census.query(f"CREATE OR REPLACE TEMP TABLE f_shortest AS {chosen}")
     for role in ("either", "prediction", "reference"):
@@ -121,7 +124,7 @@ def _choose_units(census: Census, drafts: Sequence[Draft], measures: Sequence[_M
 
 def _finding(census: Census, draft: Draft, measure: _Measure, book: WitnessBook, support: int) -> Finding:
     share = _share(draft, measure, support)
-    witnesses = [book.witness(unit, draft.field, draft.role, draft.note) for unit in draft.units or measure.units]
+    witnesses = [book.witness(unit, draft.role, draft.notes.get(unit, "")) for unit in draft.units or measure.units]
     shapes = {draft.shapes_as: measure.shapes} if draft.shapes_as and measure.shapes else draft.shapes
     return Finding(
         code=draft.code,

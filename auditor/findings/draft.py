@@ -48,4 +48,5 @@ class Draft:
     witnesses: tuple[Witness, ...] = ()  # of probes, shown after those of the data
     shapes: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     shapes_as: str = ""  # list the shapes of the strings under this name
-    note: str = ""  # of every witness
+    listed: Literal["shape", "form"] = "shape"  # or their JSON types
+    notes: dict[int, str] = dataclasses.field(default_factory=dict)  # of a unit as a witness

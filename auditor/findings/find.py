@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from auditor.findings.acceptance_disagreement import find_acceptance_disagreements
+from auditor.findings.ambiguous_dates import find_ambiguous_dates
 from auditor.findings.broken_reference import find_broken_references
 from auditor.findings.census import Census, census_of
 from auditor.findings.common_shape import find_common_shape
@@ -12,7 +13,9 @@ from auditor.findings.complete import complete
 from auditor.findings.context import Context
 from auditor.findings.draft import Draft
 from auditor.findings.format_ceiling import find_format_ceilings
+from auditor.findings.lax_coercion import find_lax_coercions
 from auditor.findings.poison import find_poison
+from auditor.findings.sentinel import find_sentinels
 from auditor.findings.value_disagreement import find_value_disagreements
 from auditor.model.run import SEVERITIES, Finding
 
@@ -20,9 +23,12 @@ FINDERS: tuple[Callable[[Census], Iterator[Draft]], ...] = (
     find_broken_references,
     find_value_disagreements,
     find_poison,
+    find_sentinels,
     find_format_ceilings,
     find_acceptance_disagreements,
     find_common_shape,
+    find_lax_coercions,
+    find_ambiguous_dates,
 )
 
 #: Findings that make the rate of a column meaningless.

@@ -56,7 +56,7 @@ class WitnessBook:
                 )
         return book
 
-    def witness(self, unit: int, field_name: str, role: Role, note: str) -> Witness:
+    def witness(self, unit: int, role: Role, note: str) -> Witness:
         """Give the witness of a unit in the role that a finding shows it in."""
         is_prediction, _ = self.roles[unit]
         shown = role if role != "either" else ("prediction" if is_prediction else "reference")

@@ -1,0 +1,38 @@
+"""Strings that a finding picks one by one: their cases, their number, and the shortest of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from auditor.findings.census import SUPPORTED, Census
+from auditor.findings.witnesses import WITNESSES, units_of
+
+
+@dataclass(frozen=True)
+class Picked:
+    """What the data say about some strings."""
+
+    affected: int
+    outside: int
+    strings: int
+    units: tuple[int, ...]
+
+
+def pick(census: Census, field: str, condition: str) -> Picked:
+    """Count the cases that have a string of a field for which an SQL condition on `outcomes` holds."""
+    context = census.context
+    context.connection.execute(
+        "CREATE OR REPLACE TEMP TABLE f_picked AS SELECT unit, token FROM outcomes"
+        f" WHERE field = $field AND ({condition})",
+        {"field": field},
+    )
+    ((strings, shortest),) = census.query(
+        f"SELECT count(*), min((length(token), token, unit), {WITNESSES}) FROM f_picked"
+    )
+    if not strings:
+        return Picked(0, 0, 0, ())
+    ((affected, inside),) = census.query(
+        f"SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER ({SUPPORTED}), 0) FROM judged"
+        " WHERE p_unit IN (SELECT unit FROM f_picked) OR r_unit IN (SELECT unit FROM f_picked)"
+    )
+    return Picked(int(affected), int(affected) - int(inside), int(strings), units_of(shortest))
