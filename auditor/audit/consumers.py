@@ -9,10 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from auditor.audit.events import Decoding
+from auditor.audit.exchange import Column
 from auditor.audit.units import FieldUnits
 from auditor.decode.session import Session, open_session
 from auditor.model.decoding import Decodings, Fault
@@ -61,31 +59,30 @@ def _started(future: Future[Session]) -> Session:
 class Answers:
     """One consumer's decodings of one field, aligned with the field's units."""
 
-    texts: list[pa.Array] = field(default_factory=list)
-    letters: list[pa.Array] = field(default_factory=list)
+    texts: Column = field(default_factory=lambda: Column(str))
+    letters: Column = field(default_factory=lambda: Column(str))
     faults: dict[int, Fault] = field(default_factory=dict)
 
-    def add(self, start: int, count: int, decodings: Decodings, asked: pa.Array | None) -> None:
-        """Append a chunk that begins at `start`; `asked` maps its rows to the decodings (None: one to one)."""
-        letters = ["v"] * len(decodings.texts)
+    def add(self, decodings: Decodings, asked: Sequence[int | None] | None) -> None:
+        """Append a chunk; `asked` gives for each row the decoding that answers it (None: one to one)."""
+        start = len(self.texts)
+        letters: list[str | None] = ["v"] * len(decodings.texts)
         for position, fault in decodings.faults.items():
             letters[position] = STATUS_LETTER[fault.status]
-        texts, marks = pa.array(decodings.texts, pa.string()), pa.array(letters, pa.string())
         if asked is None:
+            self.texts.extend(decodings.texts)
+            self.letters.extend(letters)
             self.faults.update({start + position: fault for position, fault in decodings.faults.items()})
-        else:
-            texts, marks = texts.take(asked), marks.take(asked)
-            for row, position in enumerate(asked.to_pylist()):
-                if position is not None and position in decodings.faults:
-                    self.faults[start + row] = decodings.faults[position]
-        if len(texts) != count:
-            raise ValueError(f"{len(texts)} decodings for {count} raw values")
-        self.texts.append(texts)
-        self.letters.append(marks)
+            return
+        self.texts.extend(None if position is None else decodings.texts[position] for position in asked)
+        self.letters.extend(None if position is None else letters[position] for position in asked)
+        for row, answer in enumerate(asked):
+            if answer is not None and answer in decodings.faults:
+                self.faults[start + row] = decodings.faults[answer]
 
 
 class _GivenUp(Exception):
-    """Nobody waits for the answers any more."""
+    """Nobody listens any more: the threads end at their next progress."""
 
 
 def ask_all(
@@ -132,48 +129,32 @@ def _ask(
     answers = {}
     for one in fields:
         collected = Answers()
-        for start, count in one.chunks():
+        by_payload = one.by_payload and session.readiness.scope == "payload"
+        for (raw,) in one.chunks("payload" if by_payload else "token"):
             base = done
 
             def progress(decoded: int, base: int = base) -> None:
                 report(Decoding(consumer.name, base + decoded, total))
 
-            _ask_chunk(consumer, session, one, start, count, collected, progress)
-            done += count
+            strings, asked = _to_ask(raw, distinct=not one.by_payload, nulls=by_payload or consumer.receives != "text")
+            decodings = session.decode(one.field, strings, payloads=by_payload, progress=progress)
+            collected.add(decodings, asked)
+            done += len(raw)
             report(Decoding(consumer.name, done, total))
         answers[one.field, consumer.name] = collected
     return answers
 
 
-def _ask_chunk(
-    consumer: ConsumerSpec,
-    session: Session,
-    units: FieldUnits,
-    start: int,
-    count: int,
-    collected: Answers,
-    progress: Callable[[int], None],
-) -> None:
-    by_payload = units.payloads is not None and session.readiness.scope == "payload"
-    source = units.payloads if by_payload and units.payloads is not None else units.tokens
-    chunk = source.slice(start, count).combine_chunks()
-    asked: pa.Array | None = None
-    if units.payloads is not None:
-        # One raw value may stand in many payloads (and a payload once per field): ask once, answer for all.
-        encoded = chunk.dictionary_encode()
-        chunk, asked = encoded.dictionary, encoded.indices
-    if not by_payload and consumer.receives == "text":
-        chunk, asked = _without_nulls(chunk, asked)
-    decodings = session.decode(units.field, chunk.to_pylist(), payloads=by_payload, progress=progress)
-    collected.add(start, count, decodings, asked)
+def _to_ask(raw: list[str], *, distinct: bool, nulls: bool) -> tuple[list[str], list[int | None] | None]:
+    """Give the strings to send, and for each raw value the one that answers it (None: one to one).
 
-
-def _without_nulls(tokens: pa.Array, asked: pa.Array | None) -> tuple[pa.Array, pa.Array | None]:
-    """Leave out the JSON null: for a consumer that receives text nothing was given, so nothing is read."""
-    position = pc.index(tokens, pa.scalar("null", pa.string())).as_py()
-    if position < 0:
-        return tokens, asked
-    keep = pc.not_equal(tokens, "null")
-    numbers = pc.cumulative_sum(pc.cast(keep, pa.int64()))
-    moved = pc.if_else(keep, pc.subtract(numbers, 1), pa.scalar(None, pa.int64()))
-    return tokens.filter(keep), moved if asked is None else moved.take(asked)
+    A raw value that stands in many payloads is asked once. Without `nulls` the JSON null is left out: for a consumer
+    that receives text nothing was given, so nothing is read.
+    """
+    if distinct and (nulls or "null" not in raw):
+        return raw, None
+    numbers: dict[str, int] = {}
+    for text in raw:
+        if nulls or text != "null":
+            numbers.setdefault(text, len(numbers))
+    return list(numbers), [numbers.get(text) for text in raw]

@@ -5,13 +5,12 @@ Each field has a table of its own, with columns for the consumers that read it; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
-import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from auditor.audit.consumers import Answers
+from auditor.audit.exchange import Column, fetched, shown
 from auditor.audit.units import FieldUnits
 from auditor.judge.keys import fast_key_sql, grain_key, unexpected_type
 from auditor.judge.shapes import Shapes
@@ -57,82 +56,65 @@ def add_field(
     field = spec.fields[units.field]
     readers = {index[name]: answers[units.field, name] for name in spec.consumers if (units.field, name) in answers}
     names = [str(number) for number in readers]
-    raw = _raw_table(field, units, readers)
+    raw = _raw_columns(field, units, readers)
     if field.reference == "typed":
         names.append(TYPED)
-        raw = _with_typed_references(connection, field, raw)
-    with _registered(connection, "raw_outcomes", raw):
-        slow = _slow_keys(connection, field, names)
-        with _registered(connection, "slow_keys", slow):
-            looked_up = names if slow.num_rows else []
-            position = list(spec.fields).index(field.name)
-            _create_table(connection, field, _table(position), names, looked_up)
-            _add_unexpected_types(connection, field, looked_up)
+        raw |= _typed_references(connection, field, units)
+    with shown(connection, "raw_outcomes", raw), shown(connection, "slow_keys", _slow_keys(connection, field, names)):
+        position = list(spec.fields).index(field.name)
+        _create_table(connection, field, _table(position), names)
+        _add_unexpected_types(connection, names)
+        for number, answer in readers.items():
+            _add_errors(connection, number, {row: fault.error for row, fault in answer.faults.items()}, units)
+
+
+def _raw_columns(field: FieldSpec, units: FieldUnits, readers: Mapping[int, Answers]) -> dict[str, Column]:
+    shapes, shape, kind = Shapes(field), Column(str), Column(str)
+    for (tokens,) in units.chunks("token"):
+        found = shapes.of(tokens)
+        shape.extend([one for one, _ in found])
+        kind.extend([one for _, one in found])
+    columns = {**units.columns, "shape": shape, "json_type": kind}
     for number, answer in readers.items():
-        _add_faults(connection, number, units.units.take(pa.array(list(answer.faults), pa.int64())), answer)
+        columns[f"s{number}"], columns[f"v{number}"] = answer.letters, answer.texts
+    return columns
 
 
-@contextmanager
-def _registered(connection: DuckDBPyConnection, name: str, table: pa.Table) -> Iterator[None]:
-    """Show an Arrow table to DuckDB under a name while the block runs."""
-    connection.register(name, table)
-    try:
-        yield
-    finally:
-        connection.unregister(name)
-
-
-def _raw_table(field: FieldSpec, units: FieldUnits, readers: Mapping[int, Answers]) -> pa.Table:
-    shapes = Shapes(field)
-    shape_chunks, type_chunks = [], []
-    for start, count in units.chunks():
-        found = shapes.of(units.tokens.slice(start, count).to_pylist())
-        shape_chunks.append(pa.array([shape for shape, _ in found], pa.string()))
-        type_chunks.append(pa.array([kind for _, kind in found], pa.string()))
-    table = units.table.append_column("shape", pa.chunked_array(shape_chunks, pa.string()))
-    table = table.append_column("json_type", pa.chunked_array(type_chunks, pa.string()))
-    for number, answer in readers.items():
-        table = table.append_column(f"s{number}", pa.chunked_array(answer.letters, pa.string()))
-        table = table.append_column(f"v{number}", pa.chunked_array(answer.texts, pa.string()))
-    return table
-
-
-def _slow_keys(connection: DuckDBPyConnection, field: FieldSpec, names: Sequence[str]) -> pa.Table:
+def _slow_keys(connection: DuckDBPyConnection, field: FieldSpec, names: Sequence[str]) -> dict[str, Column]:
     """Ask the judge for the keys that SQL does not give, once per distinct value."""
     asked = " UNION ".join(
         f"SELECT v{i} AS v FROM raw_outcomes WHERE v{i} IS NOT NULL AND {fast_key_sql(field, f'v{i}')} IS NULL"
         for i in names
     )
-    values = connection.sql(asked).to_arrow_table()["v"].to_pylist() if asked else []
-    keys = [grain_key(field, value) for value in values]
-    errors = [unexpected_type(field, v) if k is None else None for v, k in zip(values, keys, strict=True)]
-    columns = {"v": values, "k": keys, "e": errors}
-    return pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
+    values = Column(str, (row[0] for row in connection.execute(asked).fetchall()))
+    keys, errors = Column(str), Column(str)
+    for chunk in values.chunks():
+        found = [grain_key(field, value) for value in chunk]
+        keys.extend(found)
+        errors.extend(
+            unexpected_type(field, value) if key is None else None for value, key in zip(chunk, found, strict=True)
+        )
+    return {"v": values, "k": keys, "e": errors}
 
 
-def _create_table(
-    connection: DuckDBPyConnection, field: FieldSpec, table: str, names: Sequence[str], looked_up: Sequence[str]
-) -> None:
+def _create_table(connection: DuckDBPyConnection, field: FieldSpec, table: str, names: Sequence[str]) -> None:
     """Create the table of a field; what the field's type cannot hold is rejected, never a value."""
     columns = []
     for i in names:
-        key = fast_key_sql(field, f"r.v{i}")
-        key = f"coalesce({key}, x{i}.k)" if i in looked_up else key
-        refused = f"x{i}.e IS NOT NULL" if i in looked_up else "false"
         columns += [
-            f"CASE WHEN {refused} THEN 'r' ELSE r.s{i} END AS s{i}",
-            f"CASE WHEN {refused} THEN NULL ELSE r.v{i} END AS v{i}",
-            f"{key} AS k{i}",
+            f"CASE WHEN x{i}.e IS NOT NULL THEN 'r' ELSE r.s{i} END AS s{i}",
+            f"CASE WHEN x{i}.e IS NOT NULL THEN NULL ELSE r.v{i} END AS v{i}",
+            f"coalesce({fast_key_sql(field, f'r.v{i}')}, x{i}.k) AS k{i}",
         ]
     fixed = [f"r.{name}" if name != "field" else "$field::VARCHAR AS field" for name in _FIXED]
-    joins = "".join(f" LEFT JOIN slow_keys x{i} ON x{i}.v = r.v{i}" for i in looked_up)
+    joins = "".join(f" LEFT JOIN slow_keys x{i} ON x{i}.v = r.v{i}" for i in names)
     connection.execute(
         f"CREATE OR REPLACE TABLE {table} AS SELECT {', '.join([*fixed, *columns])} FROM raw_outcomes r{joins}",
         {"field": field.name},
     )
 
 
-def _add_unexpected_types(connection: DuckDBPyConnection, field: FieldSpec, names: Sequence[str]) -> None:
+def _add_unexpected_types(connection: DuckDBPyConnection, names: Sequence[str]) -> None:
     for i in names:
         number = TYPED_NUMBER if i == TYPED else int(i)
         connection.execute(
@@ -141,31 +123,31 @@ def _add_unexpected_types(connection: DuckDBPyConnection, field: FieldSpec, name
         )
 
 
-def _with_typed_references(connection: DuckDBPyConnection, field: FieldSpec, raw: pa.Table) -> pa.Table:
-    """Append what the typed reader makes of the references, by SQL where no judgement is needed."""
-    with _registered(connection, "raw_references", raw):
-        values = connection.sql(
-            f"SELECT CASE WHEN role_reference THEN {fast_typed_sql(field, 'token')} END AS v FROM raw_references"
-        ).to_arrow_table()["v"].to_pylist()  # fmt: skip
-    letters = ["v" if value is not None else None for value in values]
+def _typed_references(connection: DuckDBPyConnection, field: FieldSpec, units: FieldUnits) -> dict[str, Column]:
+    """Give what the typed reader makes of the references, by SQL where no judgement is needed."""
+    texts, letters = Column(str), Column(str)
     errors: dict[int, str] = {}
-    tokens, is_reference = raw["token"], raw["role_reference"].to_pylist()
-    for row, value in enumerate(values):
-        if value is None and is_reference[row]:
-            values[row], error = read_typed(field, tokens[row].as_py())
-            letters[row] = "v" if error is None else "r"
+    query = (
+        f"SELECT token, CASE WHEN role_reference THEN {fast_typed_sql(field, 'token')} END, role_reference FROM units"
+    )
+    for chunk in fetched(connection, f"{query} WHERE field = $field ORDER BY unit", {"field": field.name}, len(units)):
+        for token, fast, is_reference in zip(*chunk, strict=True):
+            text, error = (fast, None) if fast is not None or not is_reference else read_typed(field, token)
             if error is not None:
-                errors[row] = error
-    _add_errors(connection, TYPED_NUMBER, raw["unit"].take(pa.array(list(errors), pa.int64())), list(errors.values()))
-    raw = raw.append_column(f"s{TYPED}", pa.array(letters, pa.string()))
-    return raw.append_column(f"v{TYPED}", pa.array(values, pa.string()))
+                errors[len(texts)] = error
+            texts.extend((text,))
+            letters.extend(("v" if text is not None else "r" if is_reference else None,))
+    _add_errors(connection, TYPED_NUMBER, errors, units)
+    return {f"s{TYPED}": letters, f"v{TYPED}": texts}
 
 
-def _add_faults(connection: DuckDBPyConnection, number: int, units: pa.ChunkedArray, answers: Answers) -> None:
-    _add_errors(connection, number, units, [fault.error for fault in answers.faults.values()])
-
-
-def _add_errors(connection: DuckDBPyConnection, number: int, units: pa.ChunkedArray, errors: Sequence[str]) -> None:
-    if errors:
-        with _registered(connection, "new_faults", pa.table({"unit": units, "error": pa.array(errors, pa.string())})):
-            connection.execute(f"INSERT INTO faults SELECT unit, {number}, error FROM new_faults")
+def _add_errors(connection: DuckDBPyConnection, number: int, errors: Mapping[int, str], units: FieldUnits) -> None:
+    """Add to ``faults`` why there is no value, by row of the field's units."""
+    if not errors:
+        return
+    columns = {"row": Column(int, errors), "error": Column(str, errors.values())}
+    with shown(connection, "new_faults", columns), shown(connection, "numbers", {"unit": units.columns["unit"]}):
+        connection.execute(
+            f"INSERT INTO faults SELECT u.unit, {number}, f.error FROM new_faults f "
+            "JOIN (SELECT unit, row_number() OVER (ORDER BY unit) - 1 AS row FROM numbers) u USING (row)"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Literal
@@ -24,7 +24,7 @@ from auditor.audit.summary import (
     summarise_consumers,
     summarise_fields,
 )
-from auditor.audit.units import FieldUnits, create_units, field_units
+from auditor.audit.units import FieldUnits, count_units, create_units, field_units
 from auditor.decode.session import Session
 from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
@@ -113,10 +113,11 @@ def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tupl
 
 def _decode(
     connection: duckdb.DuckDBPyConnection, spec: AuditSpec, sessions: Mapping[str, Session], *, payloads: bool
-) -> Iterator[Decoding | _Decoded]:
+) -> Generator[Decoding, None, _Decoded]:
     readers = _readers(spec, sessions)
     create_units(connection, payloads=payloads)
-    units = {name: field_units(connection, name) for name in spec.fields}
+    counts = count_units(connection)
+    units = {name: field_units(connection, name, counts.get(name, 0), payloads=payloads) for name in spec.fields}
     answers: dict[tuple[str, str], Answers] = {}
     for event in ask_all(spec, sessions, units):
         if isinstance(event, Decoding):

@@ -5,47 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-#: Raw values handed to a session at once: bounds the memory of texts in flight.
-CHUNK = 262_144
+from auditor.audit.exchange import Column, fetched
+
+_KINDS: dict[str, type[str] | type[int] | type[bool]] = {
+    "unit": int,
+    "token": str,
+    "payload": str,
+    "role_prediction": bool,
+    "role_reference": bool,
+}
 
 
 @dataclass(frozen=True)
 class FieldUnits:
-    """The distinct raw values of one field in order of first appearance."""
+    """The distinct raw values of one field in order of first appearance, chunk by chunk."""
 
     field: str
-    table: pa.Table  # unit, token, payload, role_prediction, role_reference
-
-    @property
-    def units(self) -> pa.ChunkedArray:
-        """Their numbers in the table ``units``."""
-        return self.table["unit"]
-
-    @property
-    def tokens(self) -> pa.ChunkedArray:
-        """The raw values."""
-        return self.table["token"]
-
-    @property
-    def payloads(self) -> pa.ChunkedArray | None:
-        """The whole payloads that they came in, if some consumer validates those."""
-        return self.table["payload"] if self.table["payload"].null_count < len(self.table) else None
+    count: int
+    by_payload: bool
+    columns: dict[str, Column]
 
     def __len__(self) -> int:
         """Count the raw values."""
-        return len(self.units)
+        return self.count
 
-    def chunks(self) -> Iterator[tuple[int, int]]:
-        """Give (start, length) of consecutive chunks."""
-        for start in range(0, len(self), CHUNK):
-            yield start, min(CHUNK, len(self) - start)
+    def chunks(self, *names: str) -> Iterator[tuple[list[str], ...]]:
+        """Give the columns named, in chunks that fit in memory as Python lists."""
+        yield from zip(*(self.columns[name].chunks() for name in names), strict=True)
 
 
 def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
-    """Create the table ``units`` from ``pairs``: one row per distinct (field, raw value), or (field, raw value, payload).
+    """Create the table ``units`` from ``pairs``: one row per distinct (field, raw value), or (…, payload).
 
     Numbered by first appearance, so that every consumer is asked in the order of the data set, run after run.
     """
@@ -66,8 +58,16 @@ def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
     """)
 
 
-def field_units(connection: DuckDBPyConnection, field: str) -> FieldUnits:
+def count_units(connection: DuckDBPyConnection) -> dict[str, int]:
+    """Count the distinct raw values of each field."""
+    return dict(connection.execute("SELECT field, count(*) FROM units GROUP BY field").fetchall())
+
+
+def field_units(connection: DuckDBPyConnection, field: str, count: int, *, payloads: bool) -> FieldUnits:
     """Read the units of one field."""
-    columns = "unit, token, payload, role_prediction, role_reference"
-    query = f"SELECT {columns} FROM units WHERE field = $field ORDER BY unit"
-    return FieldUnits(field, connection.sql(query, params={"field": field}).to_arrow_table())
+    query = f"SELECT {', '.join(_KINDS)} FROM units WHERE field = $field ORDER BY unit"
+    columns = {name: Column(kind) for name, kind in _KINDS.items()}
+    for chunk in fetched(connection, query, {"field": field}, count):
+        for column, values in zip(columns.values(), chunk, strict=True):
+            column.extend(values)
+    return FieldUnits(field, count, payloads, columns)
