@@ -40,7 +40,7 @@ def _listening(*, quiet: bool) -> Iterator[Listener]:
         yield lambda event: None
     elif sys.stderr.isatty():
         with Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
