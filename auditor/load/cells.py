@@ -23,13 +23,18 @@ def delimiter_of(file: SourceFile) -> str:
     return "\t" if file.format == "tsv" else ","
 
 
-def read_rows(file: SourceFile) -> Generator[list[str | None], None, None]:
-    """Give each record, header included; an unquoted empty cell is None; a blank line is no record."""
+def read_rows(file: SourceFile) -> Generator[tuple[int, list[str | None]], None, None]:
+    """Give each record, header included, with its byte offset; an unquoted empty cell is None.
+
+    A blank line is no record.
+    """
     with file.path.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         old_mac = data.find(b"\n") < 0
         cell = _cell_pattern(delimiter_of(file).encode(), old_mac)
+        mark = cell_delimiter(file)
         position, end = (3 if data[:3] == _MARK else 0), len(data)
         row: list[str | None] = []
+        start = position
         while position < end:
             match = cell.match(data, position)
             if match is None:
@@ -40,12 +45,18 @@ def read_rows(file: SourceFile) -> Generator[list[str | None], None, None]:
             else:
                 row.append(plain.decode() or None)
             position = match.end()
-            if stop != cell_delimiter(file) or position == end:
-                if stop == cell_delimiter(file):
+            if stop != mark or position == end:
+                if stop == mark:
                     row.append(None)
                 if len(row) > 1 or row[0] is not None:
-                    yield row
-                row = []
+                    yield start, row
+                row, start = [], position
+
+
+def line_at(file: SourceFile, offset: int) -> int:
+    """Give the number of the line at a byte offset."""
+    with file.path.open("rb") as opened:
+        return opened.read(offset).count(b"\n") + 1
 
 
 def cell_delimiter(file: SourceFile) -> bytes:

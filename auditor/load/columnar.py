@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from auditor.errors import LoadError, Mistake
-from auditor.load.cells import delimiter_of, read_rows
+from auditor.load.cells import delimiter_of, line_at, read_rows
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_sql
 from auditor.load.layout import Layout
@@ -155,7 +155,7 @@ def _open_delimited(
     file: SourceFile, connection: duckdb.DuckDBPyConnection
 ) -> tuple[list[str], int, Relation, Callable[[], None]]:
     rows = read_rows(file)
-    names = _header(file, next(rows, []))
+    names = _header(file, next(rows, (0, []))[1])
     rows.close()
     if not (file.lone_returns or file.spaced_quotes or len(names) == 1):
         columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(names)))
@@ -188,11 +188,11 @@ def _spooled(file: SourceFile, names: Sequence[str]) -> Spool:
     rows = read_rows(file)
     next(rows)
     batch: list[list[str | None]] = []
-    for number, row in enumerate(rows, 1):
+    for offset, row in rows:
         if len(row) != len(names):
             raise mistake(
-                f"{file.name}, row {number}",
-                f"has {len(row)} cells, the header has {len(names)}",
+                f"{file.name}, line {line_at(file, offset)}",
+                f"has {len(row)} cell{'s' if len(row) > 1 else ''}, the header has {len(names)}",
                 f"the row starts with {str(row[0])[:60]!r}",
             )
         batch.append(row)

@@ -25,6 +25,7 @@ FORMAT_OF_SUFFIX: Final = {
     ".pq": "parquet",
 }
 _CHUNK = 1 << 20
+_HEAD = 4096
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 
@@ -90,9 +91,9 @@ def _examined(path: Path, folder: Path) -> SourceFile:
         raise mistake(name, "is a folder, not a file", "name a file or a glob such as 'records/*.jsonl'")
     try:
         with path.open("rb") as file:
-            head = file.read(4096)
-            if not head.removeprefix(_UTF8_MARK).strip():
-                raise mistake(name, "the file is empty" if path.stat().st_size <= len(head) else "the file is blank")
+            head = file.read(_HEAD)
+            if len(head) < _HEAD and not head.removeprefix(_UTF8_MARK).strip():
+                raise mistake(name, "the file is empty")
             file.seek(0)
             return _read_through(SourceFile(path, name, _format(path, head), ""), iter(lambda: file.read(_CHUNK), b""))
     except OSError as error:

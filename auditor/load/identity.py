@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from auditor.errors import LoadError, Mistake
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 FETCHED_ROWS = 50_000
 _BATCH = 50_000
 _NAMED = 5
+
+#: The first column of a query, those between, and whether the last is true anywhere.
+_Batch = tuple[Any, list[Any], bool]
 
 
 def reference_value(table: RoleTable, name: str) -> Value:
@@ -34,11 +38,20 @@ def identify_references(table: RoleTable, connection: duckdb.DuckDBPyConnection,
         if manifest is not None and manifest.dense:
             return manifest
     manifest = Manifest(fields)
-    for ids, columns, broken in _batches(connection, _sorted_sql(table, connection, fields), table.count):
-        if broken:
-            raise _repeated(table, connection, fields)
-        _add_rows(manifest, table, ids, columns)
+    broken = not _read_into(manifest, table, connection, _sorted_sql(table, connection, fields))
+    if broken:
+        raise _repeated(table, connection, fields)
     return manifest
+
+
+def _read_into(manifest: Manifest, table: RoleTable, connection: duckdb.DuckDBPyConnection, query: str) -> bool:
+    """Add the rows (id, a value per field, whether broken) of a query to the manifest, unless one is broken."""
+    with closing(_batches(connection, query, table.count)) as batches:
+        for ids, columns, broken in batches:
+            if broken:
+                return False
+            _add_rows(manifest, table, ids, columns)
+    return True
 
 
 def _add_rows(manifest: Manifest, table: RoleTable, ids: Any, columns: list[Any]) -> None:
@@ -74,19 +87,23 @@ def _sorted_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields:
     )
 
 
-def _batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> Iterator[tuple[Any, list[Any], bool]]:
-    """Give batches of (first column, columns between, whether the last column is true anywhere)."""
+def _batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> Generator[_Batch, None, None]:
+    """Give batches of a query; an unfinished one keeps the connection busy, so close what is not read to the end."""
     if rows <= FETCHED_ROWS:
-        cursor = connection.execute(query)
-        while found := cursor.fetchmany(FETCHED_ROWS):
+        found = connection.execute(query).fetchall()
+        if found:
             first, *columns, broken = zip(*found, strict=True)
             yield first, columns, any(broken)
         return
     import pyarrow.compute
 
-    for batch in connection.sql(query).to_arrow_reader(_BATCH):
-        first, *columns, broken = batch.columns
-        yield first, columns, bool(pyarrow.compute.any(broken).as_py())
+    reader = connection.sql(query).to_arrow_reader(_BATCH)
+    try:
+        for batch in reader:
+            first, *columns, broken = batch.columns
+            yield first, columns, bool(pyarrow.compute.any(broken).as_py())
+    finally:
+        reader.close()
 
 
 def _in_file_order(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> Manifest | None:
@@ -98,11 +115,7 @@ def _in_file_order(table: RoleTable, connection: duckdb.DuckDBPyConnection, fiel
     values = ", ".join(f"{reference_value(table, name).sql} AS t{name}" for name in names)
     query = f"SELECT id, {values}, {_disorder()} AS broken FROM {scan}"
     manifest = Manifest(fields)
-    for ids, columns, broken in _batches(connection, query, table.count):
-        if broken:
-            return None
-        _add_rows(manifest, table, ids, columns)
-    return manifest
+    return manifest if _read_into(manifest, table, connection, query) else None
 
 
 def _long_in_file_order(
@@ -119,13 +132,14 @@ def _long_in_file_order(
 
     manifest = Manifest(fields)
     tokens = "value" in table.tokens
-    for started, (rank, values), broken in _batches(connection, query, table.count):
-        if broken:
-            return None
-        manifest.ids.add_arrow(started.drop_null(), tokens=False)
-        for field, digest in manifest.columns.items():
-            if field in ranks:
-                digest.add_arrow(values.filter(pyarrow.compute.equal(rank, ranks[field])), tokens=tokens)
+    with closing(_batches(connection, query, table.count)) as batches:
+        for started, (rank, values), broken in batches:
+            if broken:
+                return None
+            manifest.ids.add_arrow(started.drop_null(), tokens=False)
+            for field, digest in manifest.columns.items():
+                if field in ranks:
+                    digest.add_arrow(values.filter(pyarrow.compute.equal(rank, ranks[field])), tokens=tokens)
     return manifest
 
 

@@ -202,7 +202,7 @@ def _members_of(file: SourceFile, number: int, line: bytes) -> list[tuple[str, s
 
 def _broken_line(file: SourceFile, number: int, error: json.JSONDecodeError) -> LoadError:
     text = error.doc.strip()
-    what = error.msg[:1].lower() + error.msg[1:]
+    what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
     if number == 1 and text.startswith("["):
         return mistake(f"{file.name}, line 1, column 1", "is a JSON array, not JSON lines", "write one object a line")
     hint = "write each record on one line" if text in ("{", "") else ""

@@ -33,8 +33,10 @@ class Workspace:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return name
 
-    def json_lines(self, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
-        return self.write(name, "".join(json.dumps(row) + "\n" for row in rows))
+    def json_lines(self, name: str, rows: Sequence[Mapping[str, Any]], *, nulls: bool = True) -> str:
+        """Write None as null, or not at all."""
+        kept = [{key: value for key, value in row.items() if nulls or value is not None} for row in rows]
+        return self.write(name, "".join(json.dumps(row) + "\n" for row in kept))
 
     def csv(self, name: str, rows: Sequence[Mapping[str, Any]]) -> str:
         """Write texts in quotes and None as an unquoted empty cell."""
