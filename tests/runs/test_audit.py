@@ -1,0 +1,277 @@
+"""The library on small workspaces of its own: the promises that hold whatever the pipeline is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import auditor
+from auditor.errors import AuditorError, StoreError
+
+PARSERS = """
+from decimal import Decimal
+from dateutil import parser
+
+def day(text):
+    return parser.parse(text).date()
+
+def flag(text):
+    return {"true": True, "yes": True, "false": False, "no": False, "0": False}[text.lower()]
+
+def any_flag(text):
+    return bool(text)
+
+def amount(text):
+    return Decimal(text)
+"""
+
+SPEC = """
+name = "small"
+
+[cases]
+predictions = "{predictions}"
+references = "{references}"
+
+[fields.effective_date]
+type = "date"
+reference = "billing"
+
+[consumers.billing]
+adapter = "python"
+reads.effective_date = "parsers:day"
+
+[consumers.warehouse]
+adapter = "sql"
+engine = "duckdb"
+reads.effective_date = "try_cast({{value}} as date)"
+"""
+
+FIVE = [
+    ("2024-03-01", "March 1, 2024"),
+    ("March 1, 2024", "1 March 2024"),
+    ("01 March 2024", "2024-03-01"),
+    ("2024-03-01T00:00:00Z", "2024-03-01"),
+    ("March 2", "March 1"),
+]
+
+
+def workspace(folder: Path, rows: Sequence[tuple[str | None, str | None]], spec: str = SPEC) -> Path:
+    """Write a spec, its parsers and one CSV file of predictions and references in long form."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "parsers.py").write_text(PARSERS)
+    lines = [("case_id", "field", "prediction", "reference")]
+    lines += [(f"c{i}", "effective_date", *row) for i, row in enumerate(rows)]
+    cells = (("" if cell is None else '"' + cell.replace('"', '""') + '"' for cell in line) for line in lines)
+    (folder / "records.csv").write_text("".join(",".join(line) + "\n" for line in cells))
+    (folder / "audit.toml").write_text(spec.format(predictions="records.csv", references="records.csv"))
+    return folder
+
+
+def verdicts(column: auditor.Column) -> Mapping[str, int]:
+    """Give the verdicts that occur."""
+    return {name: n for name, n in column.verdicts.items() if n}
+
+
+def test_the_five_rows_of_the_problem(tmp_path: Path) -> None:
+    """Billing reads four of five right; the warehouse takes the ISO ones and nulls the others."""
+    run = auditor.run(workspace(tmp_path, FIVE)).run
+    assert verdicts(run.column("effective_date", "billing")) == {"ok": 4, "wrong": 1}
+    assert verdicts(run.column("effective_date", "warehouse")) == {"ok": 2, "null": 3}
+    assert (run.column("effective_date", "warehouse").recoverable, run.fields[0].string_equality.count) == (2, 0)
+
+
+def test_a_cast_that_raises_rejects_with_the_engines_words(tmp_path: Path) -> None:
+    """The strict cast of the same column: rejected, not null, and no neighbour is lost."""
+    run = auditor.run(workspace(tmp_path, FIVE, SPEC.replace("try_cast", "cast"))).run
+    assert verdicts(run.column("effective_date", "warehouse")) == {"ok": 2, "rejected": 3}
+
+
+def test_a_reference_that_is_no_value_is_broken_and_never_a_pass(tmp_path: Path) -> None:
+    """N/A against `not stated`: exit code 3's run, listed with its error, and no rate anywhere."""
+    folder = workspace(tmp_path, [*FIVE, ("N/A", "not stated"), ("N/A", "2024-03-01")])
+    run = auditor.run(folder).run
+    [broken] = run.broken_references
+    assert (broken.case_id, broken.raw, broken.decoder, broken.status) == ("c5", '"not stated"', "billing", "rejected")
+    assert "not stated" in broken.error
+    assert run.rates_withheld
+    assert {column.content_rate for column in run.columns} == {None}
+    reported = auditor.run(folder, broken_references="report").run
+    billing = reported.column("effective_date", "billing")
+    assert verdicts(billing) == {"ok": 4, "wrong": 1, "rejected": 1}
+    assert (billing.support, billing.broken_references, billing.content_rate) == (6, 1, 4 / 6)
+
+
+def test_rows_are_conserved_and_empty_is_not_missing(tmp_path: Path) -> None:
+    """An empty prediction is rejected, a missing one absent, a missing reference unreferenced: each counted once."""
+    rows = [*FIVE, ("", "2024-03-01"), (None, "2024-03-01"), ("2024-03-01", None), ("2024-03-01", ""), (None, None)]
+    run = auditor.run(workspace(tmp_path, rows)).run
+    billing = run.column("effective_date", "billing")
+    assert verdicts(billing) == {"ok": 4, "wrong": 1, "rejected": 1, "absent": 1}
+    assert (billing.support, billing.unreferenced, billing.unexpected, run.cases.expected) == (7, 3, 2, 10)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_formats_give_equal_runs(tmp_path: Path, suffix: str) -> None:
+    """The same cases from CSV, JSONL and Parquet: same manifest, same columns, same findings."""
+    folder = workspace(tmp_path, [*FIVE, ("", "2024-03-01"), (None, "2024-03-01"), ("2024-03-01", None)])
+    base = auditor.run(folder).run
+    records = duckdb.read_csv(str(folder / "records.csv"), all_varchar=True, allow_quoted_nulls=False, header=True)
+    if suffix == "jsonl":
+        columns = records.columns
+        lines = (dict(zip(columns, row, strict=True)) for row in records.fetchall())
+        text = "".join(json.dumps({k: v for k, v in line.items() if v is not None}) + "\n" for line in lines)
+        (folder / "records.jsonl").write_text(text)
+    elif suffix == "parquet":
+        records.write_parquet(str(folder / "records.parquet"))
+    spec = (folder / "audit.toml").read_text().replace("records.csv", f"records.{suffix}")
+    (folder / "audit.toml").write_text(spec)
+    run = auditor.run(folder).run
+    assert (run.manifest_sha256, run.columns, run.findings) == (base.manifest_sha256, base.columns, base.findings)
+
+
+BOOLEANS = """
+name = "flags"
+
+[cases]
+predictions = "records.csv"
+references = "records.csv"
+
+[fields.auto_renew]
+type = "boolean"
+reference = "map"
+
+[consumers.map]
+adapter = "python"
+reads.auto_renew = "parsers:flag"
+
+[consumers.truthy]
+adapter = "python"
+reads.auto_renew = "parsers:any_flag"
+"""
+
+
+def test_bool_of_a_text_is_untrusted_and_a_map_is_not(tmp_path: Path) -> None:
+    """`bool("false")` is a constant; a map with no, false and 0 for False is a correct parser."""
+    folder = workspace(tmp_path, [])
+    rows = "".join(
+        f"c{i},auto_renew,{p},{r}\n" for i, (p, r) in enumerate([("true", "yes"), ("false", "no"), ("no", "0")])
+    )
+    (folder / "records.csv").write_text("case_id,field,prediction,reference\n" + rows)
+    (folder / "audit.toml").write_text(BOOLEANS)
+    audited = auditor.run(folder)
+    truthy, mapped = audited.column("auto_renew", "truthy"), audited.column("auto_renew", "map")
+    assert set(truthy.untrusted) == {"constant-output", "sentinel-collapse"}
+    assert mapped.untrusted == ()
+    accused = {(f.code, f.consumers) for f in audited.findings if f.code in ("constant-output", "sentinel-collapse")}
+    assert accused == {("constant-output", ("truthy",)), ("sentinel-collapse", ("truthy",))}
+    for suffix, mark in ((".html", "<s"), (".md", "~~"), (".json", '"untrusted": [\n')):
+        report = audited.write(tmp_path / f"report{suffix}")
+        assert mark in report.read_text(), suffix
+
+
+MONEY = """
+name = "money"
+
+[cases]
+predictions = "records.csv"
+references = "records.csv"
+
+[fields.total]
+type = "money"
+{currency}
+
+[consumers.billing]
+adapter = "python"
+reads.total = "money:pair"
+
+[consumers.ledger]
+adapter = "python"
+reads.total = "money:amount"
+"""
+
+
+def test_a_money_field_must_say_whether_the_currency_counts(tmp_path: Path) -> None:
+    """One consumer gives 12.50 EUR, another 12.50: the spec decides whether these are one value."""
+    (tmp_path / "money.py").write_text(
+        "from decimal import Decimal\n"
+        "def pair(text): amount, currency = text.split(); return Decimal(amount), currency\n"
+        "def amount(text): return Decimal(text.split()[0])\n"
+    )
+    (tmp_path / "records.csv").write_text(
+        "case_id,field,prediction,reference\n1,total,12.50 EUR,12.5 EUR\n2,total,3 USD,3 EUR\n"
+    )
+    (tmp_path / "audit.toml").write_text(MONEY.format(currency=""))
+    with pytest.raises(AuditorError, match=r"fields\.total\.currency"):
+        auditor.run(tmp_path)
+    (tmp_path / "audit.toml").write_text(MONEY.format(currency='currency = "compared"'))
+    compared = auditor.run(tmp_path)
+    assert verdicts(compared.column("total", "billing")) == {"ok": 1, "wrong": 1}
+    assert verdicts(compared.column("total", "ledger")) == {"wrong": 2}
+    (tmp_path / "audit.toml").write_text(MONEY.format(currency='currency = "ignored"'))
+    ignored = auditor.run(tmp_path)
+    assert verdicts(ignored.column("total", "billing")) == verdicts(ignored.column("total", "ledger")) == {"ok": 2}
+
+
+def test_a_run_is_stored_whole_and_read_back_exactly(tmp_path: Path) -> None:
+    """What was printed is what is loaded; the tables have a row per pair and per raw value, the input is kept."""
+    folder = workspace(tmp_path, FIVE)
+    audited = auditor.run(folder)
+    assert audited.folder is not None
+    loaded = auditor.load("latest", runs=folder / ".auditor" / "runs")
+    assert loaded.run == audited.run
+    assert loaded.table("pairs").aggregate("sum(n)").fetchall() == [(5,)]
+    assert loaded.table("outcomes").filter("s0 = 'v'").count("*").fetchall() == [(7,)]
+    kept = audited.folder / "sources" / "000-records.csv"
+    assert kept.read_bytes() == (folder / "records.csv").read_bytes()
+
+
+def test_source_date_epoch_makes_a_run_reproducible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same cases and consumers at the same time: the same document, to the byte."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    first = auditor.run(workspace(tmp_path, FIVE))
+    second = auditor.run(tmp_path)
+    assert first.run == second.run
+    assert first.run.created_at == "2023-11-14T22:13:20+00:00"
+
+
+def test_a_full_disk_leaves_no_half_run(tmp_path: Path) -> None:
+    """The run cannot be written: one clear error, and nothing that a later command trips over."""
+    folder = workspace(tmp_path, [(f"{1900 + i}-03-01", "2024-03-01") for i in range(2000)])
+    code = (
+        "import auditor, resource, sys\n"
+        "from auditor.audit import run as phases\n"
+        "write = phases.write_run\n"
+        "def full(*arguments):\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "    return write(*arguments)\n"
+        "phases.write_run = full\n"
+        f"auditor.run({str(folder)!r})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert "StoreError: the run could not be written to" in done.stderr
+    assert list((folder / ".auditor" / "runs").iterdir()) == []
+    assert auditor.run(folder).folder is not None
+
+
+def test_what_a_killed_run_left_is_ignored_and_removed(tmp_path: Path) -> None:
+    """A folder that was never renamed is no run, and goes once its process is gone."""
+    folder = workspace(tmp_path, FIVE)
+    runs = folder / ".auditor" / "runs"
+    left = runs / ".partial-999999999-20240101T000000Z-aaaa"
+    left.mkdir(parents=True)
+    (left / "run.json").write_text("{")
+    with pytest.raises(StoreError):
+        auditor.load("latest", runs=runs)
+    auditor.run(folder)
+    assert not left.exists()
+    assert auditor.load("latest", runs=runs).run.name == "small"
