@@ -12,7 +12,7 @@ from auditor.audit.reading import Reading, as_token, read_strings
 from auditor.audit.run import audit
 from auditor.errors import StoreError
 from auditor.model.run import Column, Finding, Run
-from auditor.spec.find import runs_folder
+from auditor.spec.find import find_spec, runs_folder
 from auditor.spec.models import AuditSpec
 from auditor.spec.read import read_spec, spec_from
 from auditor.store.reading import load_run
@@ -92,8 +92,9 @@ def run(
 
     >>> import pathlib, tempfile, auditor
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "records.csv").write_text("case_id,field,prediction,reference\\n1,paid,TRUE,true\\n2,paid,no,false\\n")
-    >>> _ = (folder / "parsers.py").write_text("def paid(text): return {'true': True, 'no': False}[text.lower()]\\n")
+    >>> rows = ["case_id,field,prediction,reference", "1,paid,TRUE,true", "2,paid,no,false"]
+    >>> _ = (folder / "records.csv").write_text(chr(10).join(rows))
+    >>> _ = (folder / "parsers.py").write_text("def paid(text): return {'true': True, 'no': False}[text.lower()]")
     >>> _ = (folder / "audit.toml").write_text('''
     ... name = "payments"
     ... [cases]
@@ -115,19 +116,25 @@ def run(
     raise AssertionError("an audit ends with RunFinished")
 
 
-def load(run: str | Path, *, runs: str | Path = ".auditor/runs") -> AuditedRun:
+def load(run: str | Path = "latest", *, runs: str | Path | None = None) -> AuditedRun:
     """Open a stored run: its folder, its id or the start of it, or ``latest``; needs no consumer.
+
+    `runs` is the folder of runs, by default the one of the spec that is found from here.
 
     >>> import auditor
     >>> auditor.load("2000", runs="no/such/folder")
     Traceback (most recent call last):
     auditor.errors.StoreError: run 2000: neither a folder with a run.json nor an id in no/such/folder; there are 0; ...
     """
+    if runs is None:
+        runs = runs_folder(find_spec()) if not (Path(run) / "run.json").is_file() else Path(run).parent
     stored = load_run(run, Path(runs))
     return AuditedRun(stored.run, stored.folder)
 
 
-def read(field: str, *strings: str, spec: str | Path | Mapping[str, Any] | AuditSpec | None = None) -> tuple[Reading, ...]:
+def read(
+    field: str, *strings: str, spec: str | Path | Mapping[str, Any] | AuditSpec | None = None
+) -> tuple[Reading, ...]:
     """Show what every consumer of a field makes of some strings.
 
     >>> import auditor

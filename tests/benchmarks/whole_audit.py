@@ -2,8 +2,8 @@
 
     python tests/benchmarks/whole_audit.py [--rows 10000000] [--format parquet]
 
-Four fields (dates, amounts, weights, booleans) and three consumers (dateutil and Decimal, Pydantic, DuckDB casts). Every
-figure is CPU time (user + system, children included) of a process of its own; the last lines are the ratios.
+Four fields (dates, amounts, weights, booleans) and three consumers (dateutil and Decimal, Pydantic, DuckDB casts).
+Every figure is CPU time (user + system, children included) of a process of its own; the last lines are the ratios.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ import auditor
 run = auditor.run({spec!r}).run
 peak = [int(l.split()[1]) for l in open('/proc/self/status') if l.startswith('VmHWM')][0] // 1024
 own, workers = (resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-print(run.cases.expected, peak, own.ru_utime + own.ru_stime, workers.ru_utime + workers.ru_stime)
+print(run.cases.expected, peak, *(f'{one.ru_utime + one.ru_stime:.2f}' for one in (own, workers)))
 """
 
 
@@ -116,7 +116,10 @@ def _measure(folder: Path, rows: int, suffix: str) -> None:
     print(f"{rows:,} rows ({suffix}), {cases} cases, {bare['distinct']:,} distinct strings, 3 consumers")
     print(f"bare parsers  {bare['python']:6.2f} s python + {bare['sql']:.2f} s sql")
     print(f"scan          {scan - start:6.2f} s")
-    print(f"whole audit   {audit:6.2f} s CPU ({own} s parent, {workers} s workers), {wall:.2f} s wall, parent peak {peak} MiB")
+    print(
+        f"whole audit   {audit:6.2f} s CPU ({own} s parent, {workers} s workers), {wall:.2f} s wall, "
+        f"parent peak {peak} MiB"
+    )
     print(f"ratio         {audit / floor:6.2f} x (bare + scan)")
 
 
@@ -135,7 +138,9 @@ def _workspace(folder: Path, rows: int, suffix: str) -> Path:
 def _cpu(code: str) -> tuple[float, float, str]:
     """Run code in a process of its own; gives CPU seconds (children included), wall seconds and what it printed."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ}, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ}, stdout=subprocess.PIPE, text=True, check=True
+    )
     after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - begin
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return cpu, wall, done.stdout.strip()
