@@ -12,10 +12,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
+import auditor
 from auditor.judge.keys import grain_key
 from auditor.judge.typed import read_typed
+from auditor.model.verdicts import VERDICT_OF
 from auditor.spec.models import AuditSpec
 from auditor.spec.read import read_spec
 from tests.pipeline import FOLDER, SPEC, decode
@@ -188,41 +191,45 @@ def test_a_payload_is_rejected_whole(tmp_path: Path) -> None:
     assert whole["ok"] < 40
 
 
-DATE_ROWS = [
-    ("2024-03-01", "March 1, 2024", "ok", "ok"),
-    ("March 1, 2024", "1 March 2024", "ok", "null"),
-    ("01 March 2024", "2024-03-01", "ok", "null"),
-    ("2024-03-01T00:00:00Z", "2024-03-01", "ok", "ok"),
-    ("March 2", "March 1", "wrong", "null"),
-    ("N/A", "2024-03-01", "rejected", "null"),
-]
+DATE_ROWS = {
+    ("2024-03-01", "March 1, 2024"): ("ok", "ok"),
+    ("March 1, 2024", "1 March 2024"): ("ok", "null"),
+    ("01 March 2024", "2024-03-01"): ("ok", "null"),
+    ("2024-03-01T00:00:00Z", "2024-03-01"): ("ok", "ok"),
+    ("March 2", "March 1"): ("wrong", "null"),
+    ("N/A", "2024-03-01"): ("rejected", "null"),
+}
 
 
-@pytest.mark.parametrize("row", DATE_ROWS)
-def test_date_rows(tmp_path: Path, row: tuple[str, str, str, str]) -> None:
-    """The rows of the problem, each in a run of its own."""
-    prediction, reference, billing, warehouse = row
-    _, document = audit(one_date(tmp_path, prediction, reference))
-    assert column(document, "effective_date", "billing")[billing] == 1
-    assert column(document, "effective_date", "warehouse")[warehouse] == 1
+def test_date_rows(tmp_path: Path) -> None:
+    """The rows of the problem: billing and the warehouse, row by row."""
+    audited = auditor.run(dates(tmp_path, list(DATE_ROWS)))
+    pairs, outcomes = audited.table("pairs"), audited.table("outcomes")
+    assert pairs and outcomes  # DuckDB finds them by name
+    patterns = duckdb.sql(
+        "SELECT p.token[2:-2], r.token[2:-2], pattern FROM pairs "
+        "JOIN outcomes p ON p.unit = p_unit JOIN outcomes r ON r.unit = r_unit"
+    ).fetchall()
+    seen = {(one, other): tuple(VERDICT_OF[letter] for letter in pattern) for one, other, pattern in patterns}
+    assert seen == DATE_ROWS
 
 
 def test_nothing_against_nothing_is_broken(tmp_path: Path) -> None:
     """`N/A` against `not stated` is a broken reference, never a pass."""
-    code, document = audit(one_date(tmp_path, "N/A", "not stated"))
+    code, document = audit(dates(tmp_path, [("N/A", "not stated")]))
     assert code == 3
     assert document["rates_withheld"]
-    assert [one["raw"] for one in document["broken_references"]] == ['"not stated"']
+    assert ["not stated" in one["raw"] for one in document["broken_references"]] == [True]
 
 
-def one_date(folder: Path, prediction: str, reference: str) -> Path:
-    """Write a workspace with one case and the reference pipeline's own parsers."""
-    for name, raw in (("predictions", prediction), ("references", reference)):
-        (folder / f"{name}.csv").write_text(f'case_id,effective_date\nC-1,"{raw}"\n')
+def dates(folder: Path, rows: list[tuple[str, str]]) -> Path:
+    """Write a workspace with these dates and two of the reference pipeline's own parsers."""
+    lines = [f'C-{number},effective_date,"{one}","{other}"\n' for number, (one, other) in enumerate(rows)]
+    (folder / "dates.csv").write_text("case_id,field,prediction,reference\n" + "".join(lines))
     (folder / "audit.toml").write_text(
         f"""
         name = "dates"
-        cases = {{ predictions = "predictions.csv", references = "references.csv" }}
+        cases = {{ predictions = "dates.csv", references = "dates.csv" }}
         fields.effective_date = {{ type = "date", grain = "day", reference = "billing" }}
         [consumers.billing]
         adapter = "python"
