@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -75,12 +75,16 @@ def as_text(token: str) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """The raw values of one call: `tokens` as they are written, `quoted` where each is sent as the text of its JSON."""
+    """The raw values of one call: `tokens` as they are written, `quoted` where each is sent as the text of its JSON.
+
+    The values of a `parsed` job are parsed by the worker, a whole frame at once where that is safe.
+    """
 
     field: str
     mode: str
     tokens: Sequence[str]
-    quoted: bool
+    quoted: bool = False
+    parsed: bool = False
 
     def frame(self, indices: Sequence[int], base: int) -> Frame:
         """Write some of the values as a frame."""
@@ -89,7 +93,7 @@ class Job:
         else:
             tokens = [self.tokens[index] for index in indices]
         mode, quoted = self.mode, self.quoted
-        if mode == "value" and not quoted and max(map(len, tokens)) > LONGEST_SAFE_JSON and max(tokens)[0] != '"':
+        if self.parsed and max(map(len, tokens)) > LONGEST_SAFE_JSON:
             mode, quoted = "item", True
         body = _encode(tokens) if quoted else b"".join((b"[", ",".join(tokens).encode(), b"]"))
         return Frame(indices, base, pack({"field": self.field, "mode": mode, "base": base}, body))
@@ -105,14 +109,9 @@ class Queue:
         """Put parts before everything else, the first one first."""
         self.parts.extendleft(reversed([part for part in parts if len(part)]))
 
-    def take(self, most: int, size_of: Callable[[Sequence[int]], int]) -> Sequence[int]:
-        """Take the next indices: at most `most`, and fewer where they are long."""
-        if not self.parts:
-            return ()
+    def take(self, most: int) -> Sequence[int]:
+        """Take the next indices, at most `most`."""
         part = self.parts.popleft()
-        most = min(most, len(part))
-        while most > 1 and size_of(part[:most]) > MOST_BYTES:
-            most = max(1, most // 4)
         if most < len(part):
             self.parts.appendleft(part[most:])
         return part[:most]

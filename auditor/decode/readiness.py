@@ -25,7 +25,7 @@ def readiness_of(plan: Plan, ready: dict[str, Any]) -> Readiness:
     return Readiness(
         consumer=plan.consumer,
         reads=reads,
-        version=version_of(ready.get("version_parts"), reads, settings, scope),
+        version=version_of(ready.get("version_parts"), reads, settings, scope, plan.config["receives"]),
         settings=settings,
         not_fixed=not_fixed(plan, ready["canary"]),
         scope=scope,

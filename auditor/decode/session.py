@@ -91,13 +91,13 @@ class Session:
             return Job(field, "payload", tokens, quoted=True), everything
         receives = self.plan.config["receives"]
         if receives != "text":
-            return Job(field, "value", tokens, quoted=receives == "json"), everything
+            return Job(field, "value", tokens, quoted=receives == "json", parsed=receives == "python"), everything
         if max(tokens)[0] == '"':  # every other token sorts after the quotation mark
-            return Job(field, "value", tokens, quoted=False), everything
+            return Job(field, "value", tokens), everything
         found.faults.update({index: ABSENT for index, token in enumerate(tokens) if token == "null"})
         present = [index for index in everything if index not in found.faults]
         whole = present if found.faults else everything
-        return Job(field, "value", [as_text(token) for token in tokens], quoted=False), whole
+        return Job(field, "value", [as_text(token) for token in tokens]), whole
 
     def close(self) -> None:
         """End the worker, its process group and its folder."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from auditor.decode.exchange import Exchange, Limits, Lost
-from auditor.decode.frames import Frame, Job, Pace, Queue, Reply
+from auditor.decode.frames import MOST_BYTES, Frame, Job, Pace, Queue, Reply
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings, Fault
 
@@ -60,6 +61,9 @@ class Supervisor:
                 self.close()
                 queue.put_back([lost.frame.indices, *(frame.indices for frame in lost.unanswered)])
                 self._recover(job, lost, queue, found, meter)
+            except BaseException:  # replies are still on their way: this worker answers nobody any more
+                self.close()
+                raise
 
     def _stream(self, job: Job, queue: Queue, found: Decodings, meter: Meter) -> None:
         """Decode frame after frame until the queue is empty or the worker is lost."""
@@ -73,9 +77,15 @@ class Supervisor:
             self._remember(job, frame, reply)
 
     def _next_frame(self, job: Job, queue: Queue) -> Frame | None:
-        tokens = job.tokens
-        indices = queue.take(self._pace.most, lambda part: size_of(tokens, part))
-        return self._frame(job, indices) if indices else None
+        most = self._pace.most
+        while queue.parts:
+            indices = queue.take(most)
+            frame = self._frame(job, indices)
+            if len(frame.data) <= MOST_BYTES or len(indices) == 1:
+                return frame
+            queue.put_back([indices])
+            most = max(1, len(indices) // 4)
+        return None
 
     def _frame(self, job: Job, indices: Sequence[int]) -> Frame:
         frame = job.frame(indices, self._base)
@@ -130,10 +140,10 @@ class Supervisor:
             return
         meter.done(1)
         left = self._one_by_one(job, rest, found, meter)
-        if left is None:
-            self._unexplain(job, indices[suspect], lost, found)
-        else:
+        if left is not None:
             queue.put_back([left])
+        elif not self.limits.per_frame:  # a frame in one call fails as a whole when one value does
+            self._unexplain(job, indices[suspect], lost, found)
 
     def _fails_alone(self, job: Job, index: int, found: Decodings) -> bool:
         """Decode one value in a fresh process; where that fails too, its decoding is the failure."""
@@ -153,7 +163,7 @@ class Supervisor:
         """Decode a value that is known to be good: what a parser imports at its first call takes its own time."""
         good = self._known_good.get((job.field, job.mode))
         if good is not None:
-            warm = Job(job.field, job.mode, [good], job.quoted)
+            warm = replace(job, tokens=[good])
             try:
                 self.exchange.ask(self._frame(warm, range(1)), self.limits)
             except Lost:
@@ -193,13 +203,6 @@ class Supervisor:
                 f"{self._unexplained} failures ({lost.error}) of values that decode well alone",
                 "the parser's outcome depends on what it read before: make it keep no state",
             )
-
-
-def size_of(tokens: Sequence[str], indices: Sequence[int]) -> int:
-    """Give the characters of some tokens."""
-    if isinstance(indices, range):
-        return sum(map(len, tokens[indices.start : indices.stop]))
-    return sum(len(tokens[index]) for index in indices)
 
 
 class Meter:

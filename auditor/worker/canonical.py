@@ -87,7 +87,7 @@ def tag_float(value: float) -> str:
 def tag_decimal(value: _decimal.Decimal) -> str:
     """Tag a Decimal, without exponent where that is not absurdly long."""
     text = str(value)
-    if "E" in text or "e" in text:
+    if "E" in text:
         return "decimal:" + plain(value)
     if value.is_finite():
         return "decimal:" + text

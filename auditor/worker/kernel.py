@@ -7,13 +7,17 @@ from sys import getrecursionlimit, setrecursionlimit
 
 from .canonical import Null, Tags, Unexpected
 from .trouble import describe
-from .wire import OUT_OF_MEMORY, leave, scan_once
+from .wire import OUT_OF_MEMORY, encode_texts, leave, scan_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List, Tuple
 
     from .wire import Channel
+
+
+#: Only where a reply is longer than LONGEST_BODY is the length of each text looked at.
+LONGEST_BODY, LONGEST_TEXT = 128 * 1024 * 1024, 32 * 1024 * 1024
 
 
 class Outcome:
@@ -30,6 +34,17 @@ class Outcome:
         """Note that a string has no value."""
         self.at.append(index)
         self.kinds.append(self.known.setdefault((status, error), len(self.known)))
+
+    def encoded(self) -> bytes:
+        """Give the reply's body; what is too long to be a field's value must not use up the parent's memory."""
+        body = encode_texts(self.texts)
+        if len(body) <= LONGEST_BODY:
+            return body
+        for index, text in enumerate(self.texts):
+            if len(text) > LONGEST_TEXT:
+                self.fault(index, "rejected", "unexpected type: text of more than %d characters" % LONGEST_TEXT)
+                self.texts[index] = ""
+        return encode_texts(self.texts)
 
     def header(self, base: int) -> Dict[str, Any]:
         """Give the reply's header."""
@@ -113,7 +128,8 @@ class Kernel:
         self.channel.words[0] = base + len(values)
         if getrecursionlimit() != self.depth:
             setrecursionlimit(self.depth)
-        self.channel.send(outcome.header(base), outcome.texts)
+        reply = outcome.encoded()
+        self.channel.send(outcome.header(base), reply)
         if outcome.stop:
             leave(1)
 

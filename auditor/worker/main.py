@@ -71,11 +71,11 @@ def start(channel: wire.Channel) -> kernel.Kernel:
         adapter = open_consumer(config)
         ready = dict(adapter.ready())
     except trouble.StartError as error:
-        channel.send({"error": {"tried": error.tried, "seen": error.seen, "hint": error.hint}}, [])
+        channel.send({"error": {"tried": error.tried, "seen": error.seen, "hint": error.hint}}, b"[]")
         wire.leave(1)
     ready["canary"] = seen
     ready["whole"] = hasattr(adapter, "decode_batch")
-    channel.send({"ready": ready}, [])
+    channel.send({"ready": ready}, b"[]")
     return kernel.Kernel(channel, adapter, config["fields"])
 
 

@@ -15,6 +15,7 @@ from builtins import (
     BrokenPipeError,
     OSError,
     UnicodeEncodeError,
+    bytes,
     dict,
     isinstance,
     len,
@@ -22,6 +23,7 @@ from builtins import (
     memoryview,
     min,
     ord,
+    range,
     str,
 )
 from json import encoder
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List, NoReturn, Tuple
 
 LENGTHS = struct.Struct(">II")
+
+#: What JSON escapes in a string.
+TO_ESCAPE = bytes([*range(32), 34, 92])
 
 #: Reasons for leaving, in the second progress word: the exit code alone may be the parser's own.
 LOST_DESCRIPTORS, OUT_OF_MEMORY = 1, 2
@@ -129,9 +134,9 @@ class Channel:
             missing -= len(part)
         return b"".join(parts)
 
-    def send(self, header: Dict[str, Any], texts: List[str]) -> None:
+    def send(self, header: Dict[str, Any], body: bytes) -> None:
         """Write a reply."""
-        head, body = encode_safely(header, encode(header)), encode_texts(texts)
+        head = encode_safely(header, encode(header))
         self.check(self.reply, self.replied)
         self._write(b"".join((LENGTHS.pack(len(head), len(body)), head, body)))
 
@@ -148,9 +153,12 @@ class Channel:
 
 def encode_texts(texts: List[str]) -> bytes:
     """Encode the texts of a reply: joined where nothing in them needs an escape, which is nearly always."""
-    joined = '","'.join(texts)
-    if joined.isprintable() and "\\" not in joined and joined.count('"') == 2 * len(texts) - 2:
-        return ('["' + joined + '"]').encode("utf-8")
+    try:
+        joined = '","'.join(texts).encode("utf-8")
+    except UnicodeEncodeError:
+        return encode_safely(texts, encode(texts))
+    if len(joined) - len(joined.translate(None, TO_ESCAPE)) == 2 * len(texts) - 2:
+        return b'["' + joined + b'"]'
     return encode_safely(texts, encode(texts))
 
 

@@ -93,7 +93,7 @@ def measure(spec: AuditSpec, field: str, texts: list[str], parse: Callable[[str]
     runs = [(timed(bare), timed(lambda: supervised([])), timed(lambda: supervised(tokens))) for _ in range(rounds)]
     plain, start, whole = (statistics.median(column) for column in zip(*runs, strict=True))
     beyond = statistics.median(run[2] - run[1] - run[0] for run in runs) / len(texts) * 1e6
-    print(  # noqa: T201
+    print(
         f"{field}: {len(texts)} strings, bare {plain / len(texts) * 1e6:.2f} us, supervised "
         f"{(whole - start) / plain:.3f} x ({whole / plain:.3f} x with the start of {start * 1000:.0f} ms), "
         f"{beyond:.2f} us beyond the bare call"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from auditor.decode import session as session_module
 from tests.sessions import PARSERS, open_consumer, quoted, shown
 
 WORDS = ("order", "invoice", "tab\tnumber", "ünïcode", 'quo"te', "back\\slash")
@@ -50,7 +51,8 @@ def test_eleven_poisons_in_fifty_thousand():
 
 
 @pytest.mark.parametrize("kind", ["leave", "sleep"])
-def test_the_only_string_is_poison(kind):
+def test_the_only_string_is_poison(kind, monkeypatch):
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
     with open_consumer(PARSERS, {"f": "poison:read"}, timeout=0.3) as session:
         assert shown(session.decode("f", quoted([kind])))[0].startswith(("crashed", "timed_out"))
         assert shown(session.decode("f", quoted(["order 5"]))) == ["int:5"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from auditor.decode import session as session_module
 from auditor.decode import supervise
 from auditor.errors import ConsumerError
 from tests.sessions import PARSERS, open_consumer, quoted, shown
@@ -65,7 +66,8 @@ def test_builtins_cannot_be_patched_under_the_kernel():
         ("scribbles_on_the_protocol", "crashed: wrote on the descriptors of its process"),
     ],
 )
-def test_one_string_pays(function, outcome):
+def test_one_string_pays(function, outcome, monkeypatch):
+    monkeypatch.setattr(session_module, "FIRST_STRING", 1.0)
     assert decode(function, timeout=1.0) == [outcome if text == "3" else f"text:{text}" for text in TEXTS]
 
 
@@ -129,3 +131,20 @@ def test_a_worker_ends_when_its_parent_is_killed(tmp_path):
     while group in groups() and time.monotonic() < until:
         time.sleep(0.05)
     assert group not in groups()
+
+
+def test_a_text_of_gigabytes_does_not_reach_the_parent():
+    with open_consumer(PARSERS, {"f": "rude:writes_a_book"}, memory=2 * 1024**3) as session:
+        found = shown(session.decode("f", quoted(["1", "2", "3", "4"])))
+    assert found[2].startswith(("rejected: unexpected type: text of more than", "crashed: MemoryError"))
+    assert [found[place] for place in (0, 1, 3)] == ["text:1", "text:2", "text:4"]
+
+
+def test_a_session_is_whole_after_its_caller_gave_up():
+    def give_up(_):
+        raise ZeroDivisionError
+
+    with open_consumer(PARSERS, {"f": "rude:prints"}) as session:
+        with pytest.raises(ZeroDivisionError):
+            session.decode("f", quoted(TEXTS), progress=give_up)
+        assert shown(session.decode("f", quoted(TEXTS))) == TEXT_OF

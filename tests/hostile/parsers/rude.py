@@ -178,3 +178,7 @@ def runs_out_of_memory_at_once(text):
     if text == "3":
         return "x" * (1 << 60)
     return text
+
+
+def writes_a_book(text):
+    return "x" * (300 * 1024 * 1024) if text == "3" else text
