@@ -7,6 +7,7 @@ lists of bound values cost, and still columns of a table to the expression that 
 from __future__ import annotations
 
 import os
+import re
 
 from .trouble import LONGEST, StartError, describe
 
@@ -43,8 +44,8 @@ def literal(text: str) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Give the engine's own message, without the place in our statement."""
-    message = str(error).split("\n\nLINE ", 1)[0].strip() or type(error).__name__
+    """Give the engine's own message, without the place in our statement and its advice on settings."""
+    message = re.split("\n\nLINE |\n\nPossible solutions", str(error), maxsplit=1)[0].strip() or type(error).__name__
     return message if len(message) <= LONGEST else message[:LONGEST] + "…"
 
 
@@ -162,10 +163,12 @@ def can_be_sent(value: str) -> bool:
 
 def parts_of(values: "Sequence[str]") -> "List[range]":
     """Give runs of values that one statement takes."""
+    if sum(map(len, values)) <= LONGEST_STATEMENT:
+        return [range(len(values))] if values else []
     parts, start, size = [], 0, 0
     for index, value in enumerate(values):
         if size + len(value) > LONGEST_STATEMENT and index > start:
             parts.append(range(start, index))
             start, size = index, 0
         size += len(value)
-    return [*parts, range(start, len(values))] if values else []
+    return [*parts, range(start, len(values))]

@@ -10,19 +10,25 @@ its neighbours, the model runs once per value.
 
 from __future__ import annotations
 
+import re
+
 from .sql_engine import Column, identifier, message_of
 from .sql_tags import tagged
 from .trouble import StartError, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Sequence
+    from typing import Any, Dict, List, Optional, Sequence
 
     from .sql_engine import Engine
 
 RESULT = "auditor_model_result"
 JOINT = "\x1e"
 DROPPED = "d"
+RUNS = re.compile(r"[^\W\d_]+|\d+")
+
+#: So many values that cannot be decided together are decided one by one.
+FEW = 16
 
 
 class Unclear(Exception):
@@ -41,6 +47,7 @@ class Model:
 
     def build(self) -> None:
         """Run the set-up, create what it does not, and check the model on empty tables."""
+        self.single: "Optional[Dict[str, Any]]" = None  # the field whose source holds one value
         try:
             for statement in self.plan["setup"]:
                 self.engine.connection.execute(statement)
@@ -80,6 +87,7 @@ class Model:
 
     def fill(self, field: "Dict[str, Any]", values: "Sequence[str]") -> None:
         """Put values into the field's source column, and the number of the row into the keys."""
+        self.single = None
         for number, (source, table) in enumerate(zip(self.plan["sources"], self.tables)):
             self.engine.run("DELETE FROM " + table)
             row = dict.fromkeys(source["keys"], "CAST(i AS VARCHAR)")
@@ -91,6 +99,15 @@ class Model:
                 self.engine.run("INSERT INTO " + table + " DEFAULT VALUES")
             if row:
                 self.engine.run(insertion(table, row), Column(values).parameters)
+
+    def put(self, field: "Dict[str, Any]", value: str) -> None:
+        """Make a value the only one."""
+        if self.single is not field:
+            self.fill(field, [value])
+            self.single = field
+            return
+        table, column = self.tables[field["source"]], identifier(field["column"])
+        self.engine.run("UPDATE %s SET %s = ?" % (table, column), [value])
 
     def reader(self, field: str) -> "Reader":
         """Give the reader of a field."""
@@ -155,24 +172,38 @@ class Reader:
         if self.located["alone"] or self.located["identity"] is None:
             return [self._alone(value) for value in values]
         if not self.itself:
-            return self._halving(values)
+            return self._decode(values)
         distinct = list(dict.fromkeys(values))  # the value is its own number
-        marks = dict(zip(distinct, self._halving(distinct)))
+        marks = dict(zip(distinct, self._decode(distinct)))
         return [marks[value] for value in values]
 
-    def _halving(self, values: "Sequence[str]") -> "List[str]":
-        """Run the model on all values; where one of them makes it fail, on each half."""
+    def _decode(self, values: "Sequence[str]") -> "List[str]":
+        """Run the model on all values; where one makes it fail, on ever fewer of those that look alike."""
+        marks = self._attempt(values)
+        if marks is not None:
+            return marks
+        order = sorted(range(len(values)), key=lambda index: shape_of(values[index]))
+        found = self._halves([values[index] for index in order])
+        return [mark for _, mark in sorted(zip(order, found))]
+
+    def _halves(self, values: "Sequence[str]") -> "List[str]":
+        if len(values) <= FEW:
+            return [self._alone(value) for value in values]
+        middle, marks = len(values) // 2, []
+        for half in (values[:middle], values[middle:]):
+            marks += self._attempt(half) or self._halves(half)
+        return marks
+
+    def _attempt(self, values: "Sequence[str]") -> "Optional[List[str]]":
+        """Run the model on values together; None where that gives no answer for each."""
         try:
             return self._together(values)
         except Unclear:
-            return [self._alone(value) for value in values]
+            return None
         except self.engine.fatal:
             raise
-        except self.engine.error as error:
-            if len(values) == 1:
-                return ["r:" + message_of(error)]
-        middle = len(values) // 2
-        return self._halving(values[:middle]) + self._halving(values[middle:])
+        except self.engine.error:
+            return None
 
     def _together(self, values: "Sequence[str]") -> "List[str]":
         self.model.fill(self.located, values)
@@ -203,7 +234,7 @@ class Reader:
 
     def _alone(self, value: str) -> str:
         try:
-            self.model.fill(self.located, [value])
+            self.model.put(self.located, value)
             self.model.run()
             found = self.engine.rows(self.alone)
         except self.engine.fatal:
@@ -214,6 +245,11 @@ class Reader:
             return several(len(found))
         mark: str = found[0][0] if found else DROPPED
         return mark
+
+
+def shape_of(value: str) -> str:
+    """Give the form of a value: values of one form mostly fare alike, and are then decided in one run."""
+    return RUNS.sub(lambda run: "d" if run.group()[0].isdigit() else "a", value[:64])
 
 
 def several(count: int) -> str:

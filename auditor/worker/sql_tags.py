@@ -24,6 +24,8 @@ TEXTS = ("VARCHAR", "UUID", "JSON")
 #: Fields of a structure that is an amount with its currency, or a number with its unit.
 MEASURES = {("amount", "currency"): "money", ("magnitude", "unit"): "quantity", ("value", "unit"): "quantity"}
 
+NULL = ["null", "NULL"]
+
 OFFSET = re.compile(r"([+-]\d\d)(:\d\d)?(:\d\d)?$")
 
 
@@ -154,22 +156,21 @@ def mender(kind: str) -> "Optional[Callable[[str], str]]":
 def take(marks: "List[str]", kind: str) -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
     """Split marks into values and faults: a mark of one letter, or a letter and a text, is no value."""
     texts: "List[Optional[str]]" = list(marks)
-    faults: "Dict[int, List[str]]" = {}
     mend = mender(kind)
-    for index, mark in enumerate(marks):
-        if len(mark) == 1 or mark[1] == ":":
-            texts[index] = None
-            faults[index] = fault_of(mark, kind)
-        elif mend is not None:
-            texts[index] = mend(mark)
+    if mend is not None:
+        texts = [mark if len(mark) < 2 or mark[1] == ":" else mend(mark) for mark in marks]
+    no_values = [index for index, mark in enumerate(marks) if len(mark) < 2 or mark[1] == ":"]
+    faults: "Dict[int, List[str]]" = {}
+    for index in no_values:
+        mark = marks[index]
+        texts[index] = None
+        faults[index] = NULL if mark == "n" else fault_of(mark, kind)
     return texts, faults
 
 
 def fault_of(mark: str, kind: str) -> "List[str]":
     """Give status and error of a mark."""
     letter, text = mark[0], mark[2:]
-    if letter == "n":
-        return ["null", "NULL"]
     if letter == "u":
         return ["rejected", "unexpected type: %s of type %s" % (text[:200], kind)]
     if letter == "d":
