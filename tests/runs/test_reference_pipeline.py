@@ -21,6 +21,7 @@ from auditor.judge.typed import read_typed
 from auditor.model.verdicts import VERDICT_OF
 from auditor.spec.models import AuditSpec
 from auditor.spec.read import read_spec
+from tests import picture
 from tests.pipeline import FOLDER, SPEC, decode
 
 Document = dict[str, Any]
@@ -41,9 +42,15 @@ def workspace(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Document:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a workspace with one run in it."""
+    return workspace(tmp_path_factory.mktemp("pipeline"))
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> Document:
     """Audit the reference pipeline once."""
-    code, document = audit(workspace(tmp_path_factory.mktemp("pipeline")), "--fail-on", "never")
+    code, document = audit(folder, "--fail-on", "never")
     assert code == 0
     return document
 
@@ -189,6 +196,15 @@ def test_a_payload_is_rejected_whole(tmp_path: Path) -> None:
     whole = column(audit(folder)[1], "effective_date", "api")
     assert whole["scope"] == "payload"
     assert whole["ok"] < 40
+
+
+def test_picture_in_the_readme_is_real(folder: Path, run: Document) -> None:
+    """What stands there is what is printed, but for the line with the run's id; `python -m tests.picture` draws it."""
+    real = picture.drawn(picture.report_in(folder, "report", run["run_id"])).splitlines()
+    shown = picture.picture_in(picture.README.read_text(encoding="utf-8")).splitlines()
+    assert [line for line in shown if not line.startswith("run ")] == [
+        one for one in real if not one.startswith("run ")
+    ]
 
 
 DATE_ROWS = {
