@@ -76,7 +76,7 @@ def _draft(census: Census, name: str, sides: str, split: _Split) -> Draft:
         field=name,
         consumers=(*accepting, *rejecting),
         title=says,
-        detail=f"{says}. {_loss(lost, rejecting)}",
+        detail=_loss(lost, rejecting),
         cause=f"The parsers know different written forms, {listed(rejecting)} fewer of them.",
         fixes=(
             f"Teach {listed(rejecting)} the forms listed here.",
@@ -85,6 +85,7 @@ def _draft(census: Census, name: str, sides: str, split: _Split) -> Draft:
         ),
         fingerprint=fingerprint(CODE, name, census.numbered(name_of(sides, split.seen))),
         groups=f"field = {sql.text(name)} AND {_SIDES} = {sql.text(sides)} AND {_SPLIT}",
+        role=census.role_of(name, (*accepting, *rejecting)),
         shapes_as="accepted by some only",
     )
 

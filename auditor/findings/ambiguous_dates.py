@@ -74,7 +74,7 @@ def find_ambiguous_dates(census: Census) -> Iterator[Draft]:
         for name, spec in census.context.spec.fields.items()
         if spec.type in ("date", "datetime") and spec.grain != "year" and census.context.readers.get(name)
     ]
-    cells = _cells(census) if fields and _write_dates(census, fields) else []
+    cells = _cells(census, fields) if fields and _write_dates(census, fields) else []
     for name in sorted({cell.field for cell in cells}):
         of_field = [cell for cell in cells if cell.field == name]
         yield from _ambiguous(census, name, [cell for cell in of_field if cell.is_in_doubt])
@@ -111,11 +111,11 @@ def _letter(number: int) -> str:
     )
 
 
-def _cells(census: Census) -> list[_Cell]:
+def _cells(census: Census, fields: Sequence[str]) -> list[_Cell]:
     rows = census.query(
         "SELECT j.field, coalesce(place, ''), pattern, coalesce(p.readings, ''), coalesce(r.readings, ''), sum(n)"
         " FROM judged j LEFT JOIN f_dates p ON p.unit = j.p_unit LEFT JOIN f_dates r ON r.unit = j.r_unit"
-        " WHERE p.unit IS NOT NULL OR r.unit IS NOT NULL GROUP BY ALL"
+        f" WHERE j.field IN {sql.texts(fields)} AND (p.unit IS NOT NULL OR r.unit IS NOT NULL) GROUP BY ALL"
     )
     return [
         _Cell(name, place, settled_order(place), pattern, of_prediction, of_reference, int(n))

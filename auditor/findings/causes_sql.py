@@ -32,7 +32,8 @@ _DATE_WORD = """CASE
     WHEN l_date = r_date THEN 'time'
     WHEN l_aware AND r_aware AND try_cast(l_text AS TIMESTAMPTZ) = try_cast(r_text AS TIMESTAMPTZ) THEN 'zone'
     WHEN abs(date_diff('day', try_cast(l_date AS DATE), try_cast(r_date AS DATE))) = 1
-        AND (l_aware OR r_aware OR regexp_matches(token, '[0-9]:[0-9][0-9]')) THEN 'zone'
+        AND (l_aware OR r_aware OR regexp_matches(token, '[0-9]:[0-9][0-9]') AND (l_clock <> r_clock OR l_clock = ''))
+        THEN 'zone'
     WHEN l_year = r_year AND l_month = r_day AND l_day = r_month THEN 'day-month'
     WHEN l_month = r_month AND l_day = r_day AND abs(l_year - r_year) % 100 = 0 THEN 'century'
     WHEN l_month = r_month AND l_day = r_day THEN 'year'

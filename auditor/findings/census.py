@@ -3,10 +3,12 @@
 A group holds the strings of one field that have one shape, one status per consumer, and the same differences. The
 tables, dropped at the end:
 
-- `f_strings(unit, grp)`: the group of each row of `outcomes`.
-- `f_groups(grp, field, shape, form, statuses, differences, strings)`: `statuses` has a letter per consumer by its
-  number, `.` where it does not read the field; `differences` is that of `differences.py`; `form` is the JSON type,
-  with whole numbers apart, of fields that a json or python consumer reads, else empty.
+- `f_strings(unit, grp, given, text)`: the group of each row of `outcomes`; `given` if it is a prediction; `text` tells
+  strings apart where rows do not.
+- `f_groups(grp, field, shape, form, statuses, differences, strings, predicted)`: `form` is the JSON type, with whole
+  numbers apart, of fields that a json or python consumer reads, else empty; `statuses` has a letter per consumer by its
+  number, `.` where it does not read the field; `differences` is that of `differences.py`; `predicted` of the `strings`
+  are predictions.
 - `f_cells(cell, field, p_grp, r_grp, pattern, n)`: cases by groups of prediction and reference and by verdicts.
 """
 
@@ -20,6 +22,7 @@ from typing import Any
 from auditor.findings import sql
 from auditor.findings.context import Context
 from auditor.findings.differences import write_differences
+from auditor.findings.draft import Role
 
 #: The verdict patterns of cases in support: some reader has a verdict other than the three outside support.
 SUPPORTED = "regexp_matches(pattern, '[^-x!]')"
@@ -54,6 +57,7 @@ class Census:
     """A context whose strings are grouped."""
 
     context: Context
+    has_payloads: bool  # a string then has a row per payload that it came in
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement and give all its rows."""
@@ -62,6 +66,16 @@ class Census:
     def readers(self, field: str) -> tuple[str, ...]:
         """Give the consumers that read a field, in the order of the letters of a verdict pattern."""
         return self.context.readers[field]
+
+    def role_of(self, field: str, consumers: Iterable[str]) -> Role:
+        """Say where the strings of a finding count: a text reference never reaches a consumer that is due another type.
+
+        References in CSV are text whatever the field's type, so that a strict JSON consumer refuses each of them.
+        """
+        spec = self.context.spec
+        has_text = spec.fields[field].type in ("date", "datetime", "category", "identifier")
+        is_json = any(spec.consumers[name].receives != "text" for name in consumers)
+        return "prediction" if is_json and not has_text else "either"
 
     def numbered(self, numbers: Iterable[int]) -> tuple[str, ...]:
         """Give the consumers of some numbers."""
@@ -73,9 +87,11 @@ class Census:
 def census_of(context: Context) -> Iterator[Census]:
     """Group the strings of a context for as long as its findings are built."""
     try:
-        _group_strings(context)
+        found = context.connection.execute("SELECT 1 FROM outcomes WHERE payload IS NOT NULL LIMIT 1").fetchall()
+        census = Census(context, has_payloads=bool(found))
+        _group_strings(census)
         _group_cases(context)
-        yield Census(context)
+        yield census
     finally:
         for table in _TABLES:
             context.connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
@@ -91,23 +107,26 @@ def verdict_of(position: int) -> str:
     return f"substr(pattern, {position + 1}, 1)"
 
 
-def _group_strings(context: Context) -> None:
-    connection = context.connection
+def _group_strings(census: Census) -> None:
+    context, connection = census.context, census.context.connection
     difference, join = "''", ""
     if write_differences(context):
         difference, join = "coalesce(differences, '')", "LEFT JOIN f_differences USING (unit)"
     form = _form(context)
     statuses = ", ".join(f"s{number}" for number in sorted(context.index.values()))
+    text, each = ("hash(token)", "DISTINCT text") if census.has_payloads else ("NULL", "*")
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_strings AS"
-        f" SELECT unit, hash(field, shape, {form}, {statuses}, {difference}) AS grp FROM outcomes {join}"
+        f" SELECT unit, hash(field, shape, {form}, {statuses}, {difference}) AS grp, role_prediction AS given,"
+        f" {text} AS text FROM outcomes {join}"
     )
     letters = " || ".join(f"coalesce(s{number}, '.')" for number in range(max(context.index.values()) + 1))
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_groups AS"
         f" SELECT grp, field, coalesce(shape, '') AS shape, {form} AS form, {letters} AS statuses,"
-        f" {difference} AS differences, strings"
-        " FROM (SELECT grp, min(unit) AS unit, count(*) AS strings FROM f_strings GROUP BY grp)"
+        f" {difference} AS differences, strings, predicted"
+        f" FROM (SELECT grp, min(unit) AS unit, count({each}) AS strings, count({each}) FILTER (given) AS predicted"
+        " FROM f_strings GROUP BY grp)"
         f" JOIN outcomes USING (unit) {join}"
     )
 

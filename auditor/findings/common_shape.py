@@ -15,15 +15,19 @@ BEST_CODE = "common-shape"
 #: What nobody reads (N/A, a 30th of February) splits nobody, and leaves the shape of the others as good as it was.
 _SPLIT = f"({READ} AND NOT {READ_ALIKE} AND form <> 'null')"
 
+#: The two JSON booleans are one form of a field.
+_SHAPE = "CASE WHEN shape IN ('true', 'false') THEN 'true or false' ELSE shape END"
+
 
 def find_common_shape(census: Census) -> Iterator[Draft]:
     """Give, per field on whose strings consumers disagree, the best common shape, or the news that there is none."""
+    fields = census.query(
+        f"SELECT field, bool_or({_SPLIT}), bool_or({_SPLIT} AND predicted > 0) FROM f_groups GROUP BY field ORDER BY field"
+    )
     split = [
         field
-        for (field,) in census.query(
-            f"SELECT field FROM f_groups GROUP BY field HAVING bool_or({_SPLIT}) ORDER BY field"
-        )
-        if len(census.readers(field)) > 1
+        for field, anywhere, predicted in fields
+        if (predicted if census.role_of(field, census.readers(field)) == "prediction" else anywhere)
     ]
     best = _best_shapes(census, split) if split else {}
     examples = _examples(census, best) if any(shape is not None for shape, _ in best.values()) else {}
@@ -34,7 +38,7 @@ def find_common_shape(census: Census) -> Iterator[Draft]:
 def _best_shapes(census: Census, fields: list[str]) -> dict[str, tuple[str | None, int]]:
     """Give the shape of most predictions that is read alike by all; None where predictions are split and none is."""
     shapes = (
-        f"SELECT c.field, shape, sum(n) AS cases, bool_or({READ}) AS is_read, bool_or({_SPLIT}) AS is_split"
+        f"SELECT c.field, {_SHAPE} AS shape, sum(n) AS cases, bool_or({READ}) AS is_read, bool_or({_SPLIT}) AS is_split"
         " FROM f_cells c JOIN f_groups ON grp = p_grp"
         f" WHERE c.field IN {sql.texts(fields)} AND form <> 'null' GROUP BY ALL"
     )
@@ -54,7 +58,7 @@ def _best_shapes(census: Census, fields: list[str]) -> dict[str, tuple[str | Non
 
 
 def _groups(field: str, shape: str) -> str:
-    return f"field = {sql.text(field)} AND shape = {sql.text(shape)} AND {READ}"
+    return f"field = {sql.text(field)} AND {_SHAPE} = {sql.text(shape)} AND {READ}"
 
 
 def _examples(census: Census, best: dict[str, tuple[str | None, int]]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from auditor.findings import sql
 from auditor.findings.census import SUPPORTED, Census
 from auditor.findings.draft import Draft
 from auditor.findings.witnesses import WITNESSES, WitnessBook, units_of
-from auditor.findings.words import counted, percent
+from auditor.findings.words import counted
 from auditor.model.run import Finding, Witness
 
 #: As many shapes as a finding lists one by one; the rest are counted together.
@@ -28,7 +28,7 @@ class _Measure:
 
 
 def complete(census: Census, drafts: Sequence[Draft]) -> list[Finding]:
-    """Give the findings of drafts, in the same order."""
+    """Give the findings of drafts, in the same order; a draft about no case and no probe says nothing."""
     measures = _measured(census, drafts)
     units = {draft.units or measure.units for draft, measure in zip(drafts, measures, strict=True)}
     book = WitnessBook.of(census, sorted({unit for some in units for unit in some}))
@@ -39,6 +39,7 @@ def complete(census: Census, drafts: Sequence[Draft]) -> list[Finding]:
     return [
         _finding(census, draft, measure, book, support.get(draft.field, 0))
         for draft, measure in zip(drafts, measures, strict=True)
+        if measure.affected or draft.witnesses
     ]
 
 
@@ -48,7 +49,7 @@ def _measured(census: Census, drafts: Sequence[Draft]) -> list[_Measure]:
     if grouped:
         _match_groups(census, drafts, grouped)
         _count_cases(census, measures)
-        _count_strings(census, measures)
+        _count_strings(census, drafts, measures)
         _count_shapes(census, drafts, measures)
         _choose_units(census, drafts, measures)
     return measures
@@ -83,9 +84,11 @@ def _count_cases(census: Census, measures: Sequence[_Measure]) -> None:
         measures[number].outside = int(affected) - int(inside or 0)
 
 
-def _count_strings(census: Census, measures: Sequence[_Measure]) -> None:
+def _count_strings(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
+    by_prediction = sql.numbers(number for number, draft in enumerate(drafts) if draft.role == "prediction")
+    counts = f"CASE WHEN draft IN {by_prediction} THEN predicted ELSE strings END"
     for number, strings in census.query(
-        "SELECT draft, sum(strings) FROM f_wanted JOIN f_groups USING (grp) GROUP BY draft"
+        f"SELECT draft, sum({counts}) FROM f_wanted JOIN f_groups USING (grp) GROUP BY draft"
     ):
         measures[number].strings = int(strings)
 
@@ -107,10 +110,16 @@ def _count_shapes(census: Census, drafts: Sequence[Draft], measures: Sequence[_M
 def _choose_units(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
     """Choose the shortest strings of each draft: first the shortest of each group, then of those."""
     best = f"min((length(token), token, unit), {WITNESSES})"
+    rows = "SELECT grp, unit, token, role_prediction, role_reference FROM f_strings JOIN outcomes USING (unit)"
+    rows += " WHERE grp IN (SELECT grp FROM f_wanted)"
+    if census.has_payloads:
+        rows = (
+            "SELECT grp, token, min_by(unit, (NOT role_prediction, unit)) AS unit, bool_or(role_prediction) AS"
+            f" role_prediction, bool_or(role_reference) AS role_reference FROM ({rows}) GROUP BY grp, token"
+        )
     chosen = (
         f"SELECT grp, {best} AS either, {best} FILTER (role_prediction) AS prediction,"
-        f" {best} FILTER (role_reference) AS reference FROM f_strings JOIN outcomes USING (unit)"
-        " WHERE grp IN (SELECT grp FROM f_wanted) GROUP BY grp"
+        f" {best} FILTER (role_reference) AS reference FROM ({rows}) GROUP BY grp"
     )
     census.query(f"CREATE OR REPLACE TEMP TABLE f_shortest AS {chosen}")
     for role in ("either", "prediction", "reference"):
@@ -133,7 +142,7 @@ def _finding(census: Census, draft: Draft, measure: _Measure, book: WitnessBook,
         consumers=draft.consumers,
         owners=census.context.owners(draft.consumers),
         title=draft.title,
-        detail=f"{draft.detail} {_extent(measure, share)}",
+        detail=f"{draft.detail} {_extent(measure)}",
         cause=draft.cause,
         fixes=draft.fixes,
         affected=measure.affected,
@@ -160,8 +169,8 @@ def _share(draft: Draft, measure: _Measure, support: int) -> float | None:
     return measure.affected / whole if whole else None
 
 
-def _extent(measure: _Measure, share: float | None) -> str:
+def _extent(measure: _Measure) -> str:
     if not measure.affected:
         return "No case of this data set is affected; the probes show it."
-    strings = f", {counted(measure.strings, 'distinct string')}" if measure.strings else ""
-    return f"{counted(measure.affected, 'case')} affected ({percent(share)} of the field{strings})."
+    strings = f"{counted(measure.strings, 'distinct string')}, " if measure.strings else ""
+    return f"{strings}{counted(measure.affected, 'case')}."

@@ -31,10 +31,8 @@ def write_differences(context: Context) -> bool:
         words_of(field_type, f"SELECT * FROM f_read WHERE field IN {sql.texts(sorted(names))}")
         for field_type, names in sorted(fields.items())
     )
-    connection.execute(
-        "INSERT INTO f_differences SELECT unit, string_agg(l || '-' || r || ':' || word || ';', '' ORDER BY l, r)"
-        f" FROM ({words}) GROUP BY unit"
-    )
+    differences = "array_to_string(list_sort(list(l || '-' || r || ':' || word || ';')), '')"
+    connection.execute(f"INSERT INTO f_differences SELECT unit, {differences} FROM ({words}) GROUP BY unit")
     return True
 
 

@@ -112,7 +112,8 @@ def _content(outcome: ProbeOutcome) -> str:
 
 def _collapse_draft(column: _Column, junk: Sequence[ProbeOutcome], negative: Sequence[ProbeOutcome]) -> Draft:
     says = "; ".join(part for part in (_says(junk), _says(negative)) if part)
-    picked = pick(column.census, column.field, _affected(column, junk, negative))
+    role = column.census.role_of(column.field, (column.consumer,))
+    picked = pick(column.census, column.field, _affected(column, junk, negative), role)
     return Draft(
         code=COLLAPSE_CODE,
         severity="high",
@@ -127,6 +128,7 @@ def _collapse_draft(column: _Column, junk: Sequence[ProbeOutcome], negative: Seq
         affected=picked.affected,
         affected_outside=picked.outside,
         strings=picked.strings,
+        role=role,
         witnesses=_witnesses(column, (*negative[:2], *junk[:2], *_twins(column, (*negative, *junk)))),
     )
 
@@ -214,6 +216,7 @@ def _constant_draft(column: _Column, accepted: Sequence[ProbeOutcome]) -> Draft:
         fixes=_FIXES,
         fingerprint=fingerprint(CONSTANT_CODE, column.field, (column.consumer,)),
         groups=f"field = {sql.text(column.field)} AND {status_of(column.number)} = 'v'",
+        role=column.census.role_of(column.field, (column.consumer,)),
         witnesses=_witnesses(column, tuple(meant.values())[:3]),
     )
 

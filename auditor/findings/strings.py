@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from auditor.findings.census import SUPPORTED, Census
+from auditor.findings.draft import Role
 from auditor.findings.witnesses import WITNESSES, units_of
 
 
@@ -18,12 +19,14 @@ class Picked:
     units: tuple[int, ...]
 
 
-def pick(census: Census, field: str, condition: str) -> Picked:
+def pick(census: Census, field: str, condition: str, role: Role = "either") -> Picked:
     """Count the cases that have a string of a field for which an SQL condition on `outcomes` holds."""
     context = census.context
+    of_role = " AND role_prediction" if role == "prediction" else ""
+    as_reference = "" if role == "prediction" else " OR r_unit IN (SELECT unit FROM f_picked)"
     context.connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_picked AS SELECT unit, token FROM outcomes"
-        f" WHERE field = $field AND ({condition})",
+        f" WHERE field = $field AND ({condition}){of_role}",
         {"field": field},
     )
     ((strings, shortest),) = census.query(
@@ -33,6 +36,6 @@ def pick(census: Census, field: str, condition: str) -> Picked:
         return Picked(0, 0, 0, ())
     ((affected, inside),) = census.query(
         f"SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER ({SUPPORTED}), 0) FROM judged"
-        " WHERE p_unit IN (SELECT unit FROM f_picked) OR r_unit IN (SELECT unit FROM f_picked)"
+        f" WHERE p_unit IN (SELECT unit FROM f_picked){as_reference}"
     )
     return Picked(int(affected), int(affected) - int(inside), int(strings), units_of(shortest))

@@ -35,10 +35,11 @@ def _draft(census: Census, field: str, difference: str) -> Draft:
         field=field,
         consumers=pair,
         title=f"{pair[0]} and {pair[1]} both accept the same {field} and read different values: {cause.says}",
-        detail=f"{pair[0]} and {pair[1]} take different values from one string: {cause.says}.",
+        detail="Both accept these strings, so neither column counts them as lost.",
         cause=cause.likely,
         fixes=cause.fixes,
         fingerprint=fingerprint(CODE, field, pair, word),
         groups=f"field = {sql.text(field)} AND contains(';' || differences, {sql.text(f';{difference};')})",
+        role=census.role_of(field, pair),
         shapes_as="read differently",
     )

@@ -85,6 +85,7 @@ class Tables:
     cases: Sequence[Case]
     receives: Mapping[str, str] = field(default_factory=dict)
     probe: bool = True
+    payloads: bool = False  # a row per case, as where some consumer validates whole payloads
 
     def __post_init__(self) -> None:
         self.connection = duckdb.connect()
@@ -152,9 +153,10 @@ class Tables:
         return outcomes
 
     def _fill(self) -> None:
-        predictions = {case.prediction for case in self.cases} - {None}
-        references = {case.reference for case in self.cases} - {None}
-        units = {raw: number for number, raw in enumerate(sorted(predictions | references))}
+        predictions = {(case.prediction, self._payload(number)) for number, case in enumerate(self.cases, 1)}
+        references = {(case.reference, None) for case in self.cases}
+        rows = sorted(((raw, payload or "") for raw, payload in predictions | references if raw is not None))
+        units = {row: number for number, row in enumerate(rows)}
         columns = "".join(f", s{i} VARCHAR, v{i} VARCHAR, k{i} VARCHAR" for i in range(len(self.readers)))
         run = self.connection.execute
         run(
@@ -166,18 +168,11 @@ class Tables:
             "CREATE TABLE judged (field VARCHAR, outcome VARCHAR, p_unit BIGINT, r_unit BIGINT, n BIGINT,"
             " first_row BIGINT, place VARCHAR, pattern VARCHAR)"
         )
-        self.decoded = {(name, raw): self.decode(name, raw) for name in self.readers for raw in units}
-        for raw, unit in units.items():
-            row: list[Any] = [
-                unit,
-                self.field.name,
-                raw,
-                None,
-                raw in predictions,
-                raw in references,
-                shape_of(self.field, raw),
-                "",
-            ]
+        self.decoded = {(name, raw): self.decode(name, raw) for name in self.readers for raw, _ in units}
+        for (raw, payload), unit in units.items():
+            roles = [(raw, payload or None) in predictions, (raw, payload or None) in references]
+            shape = shape_of(self.field, raw)
+            row: list[Any] = [unit, self.field.name, raw, payload or None, *roles, shape, ""]
             for number, name in enumerate(self.readers):
                 *outcome, error = self.decoded[name, raw]
                 row += outcome
@@ -188,8 +183,12 @@ class Tables:
         for number, case in enumerate(self.cases, start=1):
             pattern = "".join(LETTER_OF[self._verdict(name, case)] for name in self.readers)
             self.patterns[pattern] = self.patterns.get(pattern, 0) + case.n
-            place = [units.get(case.prediction), units.get(case.reference), case.n, number, case.place, pattern]
+            prediction = units.get((case.prediction, self._payload(number) or ""))  # type: ignore[arg-type]
+            place = [prediction, units.get((case.reference, "")), case.n, number, case.place, pattern]
             run("INSERT INTO judged VALUES (?, 'judged', ?, ?, ?, ?, ?, ?)", [self.field.name, *place])
+
+    def _payload(self, number: int) -> str | None:
+        return f'{{"case": {number}}}' if self.payloads else None
 
     def _verdict(self, consumer: str, case: Case) -> str:
         given = case.prediction not in (None, "null", '""')

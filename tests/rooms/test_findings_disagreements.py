@@ -11,7 +11,8 @@ import duckdb
 import pytest
 from dateutil import parser as dateutil
 
-from tests.rooms.outcome_tables import Case, Raw, audit, cases, codes
+from auditor.spec.models import FieldSpec
+from tests.rooms.outcome_tables import Case, Raw, Tables, audit, cases, codes
 
 
 def by_dateutil(text):
@@ -259,3 +260,23 @@ def test_findings_are_sorted_worst_first_and_stable():
     assert first == audit("date", parsers, list(reversed(FIVE)), reference="us") or [f.fingerprint for f in first]
     ranks = [["high", "medium", "low", "info"].index(finding.severity) for finding in first]
     assert ranks == sorted(ranks)
+
+
+def test_a_string_in_many_payloads_is_one_string_and_one_witness():
+    tables = Tables(
+        FieldSpec(name="field", type="date"),
+        {"us": by_dateutil, "eu": day_first},
+        cases(*(("01/03/2024", "2024-03-13") for _ in range(3)), ("02/03/2024", "2024-03-13")),
+        payloads=True,
+    )
+    finding = one(tables.find(), "value-disagreement")
+    assert finding.detail.endswith("2 distinct strings, 4 cases.")
+    assert [witness.raw for witness in finding.witnesses] == ['"01/03/2024"', '"02/03/2024"']
+
+
+def test_text_references_of_a_typed_json_field_never_reach_its_json_consumer():
+    strict = {"billing": int, "api": lambda value: value if type(value) is int else int("none")}
+    rows = [Case("24", '"24"', 5), Case("36", '"24"', 2)]
+    assert audit("integer", strict, rows, receives={"api": "python"}) == ()
+    findings = audit("integer", strict, [*rows, Case('"24"', '"24"')], receives={"api": "python"})
+    assert one(findings, "acceptance-disagreement").affected == 1
