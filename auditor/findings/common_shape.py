@@ -22,7 +22,8 @@ _SHAPE = "CASE WHEN shape IN ('true', 'false') THEN 'true or false' ELSE shape E
 def find_common_shape(census: Census) -> Iterator[Draft]:
     """Give, per field on whose strings consumers disagree, the best common shape, or the news that there is none."""
     fields = census.query(
-        f"SELECT field, bool_or({_SPLIT}), bool_or({_SPLIT} AND predicted > 0) FROM f_groups GROUP BY field ORDER BY field"
+        f"SELECT field, bool_or({_SPLIT}), bool_or({_SPLIT} AND predicted > 0) FROM f_groups"
+        " GROUP BY field ORDER BY field"
     )
     split = [
         field

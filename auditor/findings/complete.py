@@ -110,25 +110,30 @@ def _count_shapes(census: Census, drafts: Sequence[Draft], measures: Sequence[_M
 def _choose_units(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
     """Choose the shortest strings of each draft: first the shortest of each group, then of those."""
     best = f"min((length(token), token, unit), {WITNESSES})"
+    filters = {"either": "true", "prediction": "role_prediction", "reference": "role_reference"}
+    roles = sorted({draft.role for draft in drafts if draft.groups})
+    columns = ", ".join(f"{best} FILTER ({filters[role]}) AS {role}" for role in roles)
+    shortest = f"SELECT grp, {columns} FROM ({_wanted_rows(census)}) GROUP BY grp"
+    census.query(f"CREATE OR REPLACE TEMP TABLE f_shortest AS {shortest}")
+    for role in roles:
+        of_role = sql.numbers(number for number, draft in enumerate(drafts) if draft.groups and draft.role == role)
+        matched = f"(SELECT DISTINCT draft, grp FROM f_matches WHERE draft IN {of_role})"
+        strings = f"SELECT draft, unnest({role}) AS string FROM {matched} JOIN f_shortest USING (grp)"
+        for number, found in census.query(f"SELECT draft, min(string, {WITNESSES}) FROM ({strings}) GROUP BY draft"):
+            measures[number].units = units_of(found)
+
+
+def _wanted_rows(census: Census) -> str:
+    """Select the strings of all groups that some draft is about, each once per group."""
     rows = "SELECT grp, unit, token, role_prediction, role_reference FROM f_strings JOIN outcomes USING (unit)"
     rows += " WHERE grp IN (SELECT grp FROM f_wanted)"
-    if census.has_payloads:
-        rows = (
-            "SELECT grp, token, min_by(unit, (NOT role_prediction, unit)) AS unit, bool_or(role_prediction) AS"
-            f" role_prediction, bool_or(role_reference) AS role_reference FROM ({rows}) GROUP BY grp, token"
-        )
-    chosen = (
-        f"SELECT grp, {best} AS either, {best} FILTER (role_prediction) AS prediction,"
-        f" {best} FILTER (role_reference) AS reference FROM ({rows}) GROUP BY grp"
+    if not census.has_payloads:
+        return rows
+    return (
+        "SELECT grp, token, min_by(unit, (NOT role_prediction, unit)) AS unit,"
+        " bool_or(role_prediction) AS role_prediction, bool_or(role_reference) AS role_reference"
+        f" FROM ({rows}) GROUP BY grp, token"
     )
-    census.query(f"CREATE OR REPLACE TEMP TABLE f_shortest AS {chosen}")
-    for role in ("either", "prediction", "reference"):
-        of_role = sql.numbers(number for number, draft in enumerate(drafts) if draft.groups and draft.role == role)
-        matched = "(SELECT DISTINCT draft, grp FROM f_matches)"
-        strings = f"SELECT draft, unnest({role}) AS string FROM {matched} JOIN f_shortest USING (grp)"
-        listed = f"{strings} WHERE draft IN {of_role}"
-        for number, shortest in census.query(f"SELECT draft, min(string, {WITNESSES}) FROM ({listed}) GROUP BY draft"):
-            measures[number].units = units_of(shortest)
 
 
 def _finding(census: Census, draft: Draft, measure: _Measure, book: WitnessBook, support: int) -> Finding:
