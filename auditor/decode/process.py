@@ -61,6 +61,7 @@ class Process:
         self.pidfd = self._open_pidfd()
         for stream in (self.request, self.reply, self.output):
             os.set_blocking(stream, False)
+        for stream in (self.request, self.reply):  # a whole frame at once, where the system lets us
             with suppress(OSError, AttributeError):
                 fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
 

@@ -18,7 +18,7 @@ def version_parts(root: str, before: Iterable[str]) -> Dict[str, Any]:
     known = set(before)
     modules = [(name, module_file(module)) for name, module in list(sys.modules.items()) if name not in known]
     return {
-        "sources": own_sources(root, [file for _, file in modules if file]),
+        "sources": sources(root, modules),
         "distributions": distributions(modules),
         "python": "%s %s" % (sys.implementation.name, sys.version.split()[0]),
     }
@@ -38,16 +38,22 @@ def module_file(module: Any) -> Optional[str]:
     return file if isinstance(file, str) else None
 
 
-def own_sources(root: str, files: Iterable[str]) -> Dict[str, str]:
-    """Hash the consumer's own files, by their path inside the root."""
+def sources(root: str, modules: Iterable[Tuple[str, Optional[str]]]) -> Dict[str, str]:
+    """Hash the files that no distribution and no Python brought: by their path in the root, elsewhere by module.
+
+    Never by a whole path: the same sources have the same version on every machine.
+    """
     start = os.path.join(os.path.realpath(root), "")
+    standard = os.path.join(os.path.realpath(os.path.dirname(os.__file__)), "")
     hashes = {}
-    for file in files:
-        path = os.path.realpath(file)
-        if path.startswith(start) and not any(part in path.split(os.sep) for part in INSTALLED):
+    for name, file in modules:
+        path = os.path.realpath(file) if file and not installed_in(file) else ""
+        own = path.startswith(start) and not installed_in(path)
+        if path and not name.startswith("_auditor_worker") and (own or not path.startswith(standard)):
             try:
                 with open(path, "rb") as source:
-                    hashes[path[len(start) :]] = hashlib.sha256(source.read()).hexdigest()
+                    key = path[len(start) :] if own else "module " + name
+                    hashes[key] = hashlib.sha256(source.read()).hexdigest()
             except OSError:
                 continue
     return hashes

@@ -167,6 +167,19 @@ def test_the_version_follows_the_sources_and_not_their_place(tmp_path):
     assert versions[0] == versions[1] != versions[2]
 
 
+def test_sources_beside_the_root_count_too(tmp_path):
+    (tmp_path / "root").mkdir()
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "root" / "m.py").write_text("import company\nread = company.read\n")
+    versions = set()
+    for text in ("def read(text):\n    return text\n", "def read(text):\n    return text + text\n"):
+        (tmp_path / "beside" / "company.py").write_text(text)
+        env = {"PYTHONPATH": str(tmp_path / "beside"), "PYTHONDONTWRITEBYTECODE": "1"}
+        with open_consumer(tmp_path, {"f": "m:read"}, root="root", env=env) as session:
+            versions.add(session.readiness.version)
+    assert len(versions) == 2
+
+
 def other_pythons() -> list[str]:
     """Give interpreters of other versions: where they are usually found."""
     found = {}
