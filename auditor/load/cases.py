@@ -21,6 +21,7 @@ from auditor.load.pairs import (
     counts_by_field,
     create_pairs,
     create_pairs_of_one_source,
+    finish_tokens,
 )
 from auditor.load.parts import Part, RoleTable, references_of, role_table
 from auditor.load.unfold import open_columnar_completions, open_json_lines
@@ -81,6 +82,7 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
             _require_fields(predictions, connection, fields)
             _require_fields(references, connection, fields)
             create_pairs(predictions, references, connection, spec.fields, payloads)
+        finish_tokens(connection)
         check_conservation(connection, spec.fields, manifest.ids.count)
         return Loaded(
             cases=_case_counts(connection, fields[0], manifest.ids.count, ids),

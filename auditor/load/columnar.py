@@ -106,7 +106,7 @@ def _payload(columnar: ColumnarFile, names: Sequence[str]) -> Value:
     for name in names:
         index = columnar.names.index(name)
         value = typed_value(f"c{index}", columnar.types[index])
-        members.append(f"{literal(string_token(name) + ': ')} || {value.as_token()}")
+        members.append(f"{literal(string_token(name) + ': ')} || {value.as_json()}")
     return Value("'{' || concat_ws(', ', " + ", ".join([*members, "NULL"]) + ") || '}'", token=True)
 
 

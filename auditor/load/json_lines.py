@@ -93,7 +93,7 @@ def read_chunks(file: SourceFile) -> Iterator[tuple[int, bytes]]:
         yield line, rest + b"\n"
 
 
-def first_keys(file: SourceFile, lines: int = 1000) -> list[str]:
+def first_keys(file: SourceFile, lines: int = 100) -> list[str]:
     """Give the keys of the first lines, in order of appearance."""
     keys: dict[str, None] = {}
     for first_line, chunk in read_chunks(file):

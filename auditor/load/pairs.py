@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from auditor.errors import InternalError
 from auditor.load.identity import reference_value
 from auditor.load.parts import RoleTable, Value
-from auditor.load.tokens import literal, text_token_sql
+from auditor.load.tokens import literal, lower_case_escapes_sql
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +51,8 @@ def create_pairs(
             )
             keys.append(place)
         sets.append(f"({', '.join(keys)})")
-        token_p = _value(predictions, index, prediction).as_token()
-        token_r = _value(references, index, reference).as_token()
+        token_p = _value(predictions, index, prediction).as_json()
+        token_r = _value(references, index, reference).as_json()
         cases.append((field.name, f"GROUPING({prediction})", token_p, token_r, place if place in keys else "NULL"))
     grouped = (
         f"SELECT outcome, {', '.join(f'{grouping} AS g{index}' for index, (_, grouping, *_) in enumerate(cases))}, "
@@ -103,7 +103,7 @@ def _wide_sql(
     scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", "field", "value"))
     value = reference_value(table, "value").sql if reference else "value"
     values = [f"max({value}) FILTER (field = {literal(name)}) AS v{index}" for index, name in enumerate(fields)]
-    member = f"{text_token_sql('field')} || ': ' || {table.value('value', 'value').as_token()}"
+    member = f"CAST(to_json(field) AS VARCHAR) || ': ' || {table.value('value', 'value').as_json()}"
     payload = "CAST(NULL AS VARCHAR)"
     if payloads:
         payload = f"'{{' || coalesce(string_agg({member}, ', ' ORDER BY field) FILTER (value IS NOT NULL), '') || '}}'"
@@ -130,8 +130,8 @@ def create_pairs_of_one_source(
         )
     reference = reference_value(pairs, "other")
     connection.execute(
-        f"CREATE TABLE pairs AS SELECT field, 'judged' AS outcome, {pairs.value('value', 'value').as_token()} AS prediction, "
-        f"{Value('other', reference.token).as_token()} AS reference, CAST(NULL AS VARCHAR) AS payload, "
+        f"CREATE TABLE pairs AS SELECT field, 'judged' AS outcome, {pairs.value('value', 'value').as_json()} AS prediction, "
+        f"{Value('other', reference.token).as_json()} AS reference, CAST(NULL AS VARCHAR) AS payload, "
         f"CAST(NULL AS VARCHAR) AS reference_payload, place, n, first_row FROM (SELECT field, value, other, {place} AS place, "
         f"count(*) AS n, min(ordinal) AS first_row FROM (SELECT ordinal, * REPLACE ({reference.sql} AS other) "
         f"FROM {pairs.scan(connection, tuple(names))}) WHERE field IN ({', '.join(map(literal, fields))}) GROUP BY ALL)"
@@ -152,6 +152,14 @@ def add_absent_units(
                 f"count(*), min(ordinal) FROM (SELECT id, min(ordinal) AS ordinal FROM {cases} GROUP BY id) "
                 f"ANTI JOIN (SELECT id FROM {rows} WHERE field = {literal(name)}) USING (id) HAVING count(*) > 0"
             )
+
+
+def finish_tokens(connection: duckdb.DuckDBPyConnection) -> None:
+    """Turn the JSON of strings in the pairs into tokens; the few that differ are not worth a longer first query."""
+    for column in ("prediction", "reference"):
+        differs = f"starts_with({column}, '\"') AND contains({column}, '\\u00')"
+        if connection.execute(f"SELECT count(*) FROM pairs WHERE {differs}").fetchall() != [(0,)]:
+            connection.execute(f"UPDATE pairs SET {column} = {lower_case_escapes_sql(column)} WHERE {differs}")
 
 
 def counts_by_field(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -31,6 +31,10 @@ class Value:
         """Give the expression for the value as a token."""
         return self.sql if self.token else text_token_sql(self.sql)
 
+    def as_json(self) -> str:
+        """Give a shorter expression for the value as JSON text: a token but for the case of letters in escapes."""
+        return self.sql if self.token else f"CAST(to_json({self.sql}) AS VARCHAR)"
+
 
 @dataclass(frozen=True)
 class Part:

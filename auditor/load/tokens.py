@@ -55,9 +55,14 @@ def literal(text: str) -> str:
 def text_token_sql(column: str) -> str:
     """Give the SQL expression for the token of the text in `column`: what `string_token` says."""
     token = f"CAST(to_json({column}) AS VARCHAR)"
+    return f"CASE WHEN contains({token}, '\\u00') THEN {lower_case_escapes_sql(token)} ELSE {token} END"
+
+
+def lower_case_escapes_sql(token: str) -> str:
+    """Give the SQL expression that turns what `to_json` gives for a string into its token."""
     # DuckDB writes \u001F where Python writes \u001f. An escaped backslash may stand before such letters: it is put
     # aside as a control character, which no token contains.
     lowered = f"replace({token}, '\\\\', chr(1))"
     for code in _UPPER_CASE_ESCAPES:
         lowered = f"replace({lowered}, '\\u{code:04X}', '\\u{code:04x}')"
-    return f"CASE WHEN contains({token}, '\\u00') THEN replace({lowered}, chr(1), '\\\\') ELSE {token} END"
+    return f"replace({lowered}, chr(1), '\\\\')"
