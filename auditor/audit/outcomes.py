@@ -60,12 +60,12 @@ def add_field(
     if field.reference == "typed":
         names.append(TYPED)
         raw |= _typed_references(connection, field, units)
-    with shown(connection, "raw_outcomes", raw), shown(connection, "slow_keys", _slow_keys(connection, field, names)):
-        position = list(spec.fields).index(field.name)
-        _create_table(connection, field, _table(position), names)
-        _add_unexpected_types(connection, names)
-        for number, answer in readers.items():
-            _add_errors(connection, number, {row: fault.error for row, fault in answer.faults.items()}, units)
+    table = _table(list(spec.fields).index(field.name))
+    with shown(connection, "raw_outcomes", raw):
+        _create_table(connection, field, table, names)
+    _ask_the_judge(connection, field, table, names)
+    for number, answer in readers.items():
+        _add_errors(connection, number, {row: fault.error for row, fault in answer.faults.items()}, units)
 
 
 def _raw_columns(field: FieldSpec, units: FieldUnits, readers: Mapping[int, Answers]) -> dict[str, Column]:
@@ -80,47 +80,42 @@ def _raw_columns(field: FieldSpec, units: FieldUnits, readers: Mapping[int, Answ
     return columns
 
 
-def _slow_keys(connection: DuckDBPyConnection, field: FieldSpec, names: Sequence[str]) -> dict[str, Column]:
-    """Ask the judge for the keys that SQL does not give, once per distinct value."""
-    asked = " UNION ".join(
-        f"SELECT v{i} AS v FROM raw_outcomes WHERE v{i} IS NOT NULL AND {fast_key_sql(field, f'v{i}')} IS NULL"
-        for i in names
-    )
-    values = Column(str, (row[0] for row in connection.execute(asked).fetchall()))
-    keys, errors = Column(str), Column(str)
-    for chunk in values.chunks():
-        found = [grain_key(field, value) for value in chunk]
-        keys.extend(found)
-        errors.extend(
-            unexpected_type(field, value) if key is None else None for value, key in zip(chunk, found, strict=True)
-        )
-    return {"v": values, "k": keys, "e": errors}
-
-
 def _create_table(connection: DuckDBPyConnection, field: FieldSpec, table: str, names: Sequence[str]) -> None:
-    """Create the table of a field; what the field's type cannot hold is rejected, never a value."""
-    columns = []
-    for i in names:
-        columns += [
-            f"CASE WHEN x{i}.e IS NOT NULL THEN 'r' ELSE r.s{i} END AS s{i}",
-            f"CASE WHEN x{i}.e IS NOT NULL THEN NULL ELSE r.v{i} END AS v{i}",
-            f"coalesce({fast_key_sql(field, f'r.v{i}')}, x{i}.k) AS k{i}",
-        ]
-    fixed = [f"r.{name}" if name != "field" else "$field::VARCHAR AS field" for name in _FIXED]
-    joins = "".join(f" LEFT JOIN slow_keys x{i} ON x{i}.v = r.v{i}" for i in names)
+    """Create the table of a field, with the keys that SQL gives."""
+    keys = (f"r.s{i}, r.v{i}, {fast_key_sql(field, f'r.v{i}')} AS k{i}" for i in names)
+    fixed = (f"r.{name}" if name != "field" else "$field::VARCHAR AS field" for name in _FIXED)
     connection.execute(
-        f"CREATE OR REPLACE TABLE {table} AS SELECT {', '.join([*fixed, *columns])} FROM raw_outcomes r{joins}",
+        f"CREATE OR REPLACE TABLE {table} AS SELECT {', '.join([*fixed, *keys])} FROM raw_outcomes r",
         {"field": field.name},
     )
 
 
-def _add_unexpected_types(connection: DuckDBPyConnection, names: Sequence[str]) -> None:
-    for i in names:
-        number = TYPED_NUMBER if i == TYPED else int(i)
-        connection.execute(
-            f"INSERT INTO faults SELECT r.unit, {number}, x.e FROM raw_outcomes r JOIN slow_keys x ON x.v = r.v{i} "
-            "WHERE x.e IS NOT NULL"
-        )
+def _ask_the_judge(connection: DuckDBPyConnection, field: FieldSpec, table: str, names: Sequence[str]) -> None:
+    """Give the keys that SQL did not give; what the field's type cannot hold is rejected, never a value."""
+    open_values = " UNION ".join(f"SELECT v{i} FROM {table} WHERE v{i} IS NOT NULL AND k{i} IS NULL" for i in names)
+    values = [row[0] for row in connection.execute(open_values).fetchall()]
+    if not values:
+        return
+    keys = [grain_key(field, value) for value in values]
+    errors = [unexpected_type(field, v) if k is None else None for v, k in zip(values, keys, strict=True)]
+    columns = {"v": Column(str, values), "k": Column(str, keys), "e": Column(str, errors)}
+    with shown(connection, "judged_values", columns):
+        for i in names:
+            connection.execute(
+                f"UPDATE {table} SET k{i} = x.k FROM judged_values x "
+                f"WHERE {table}.k{i} IS NULL AND {table}.v{i} = x.v AND x.k IS NOT NULL"
+            )
+            if any(errors):
+                _reject_unexpected_types(connection, table, i)
+
+
+def _reject_unexpected_types(connection: DuckDBPyConnection, table: str, i: str) -> None:
+    number = TYPED_NUMBER if i == TYPED else int(i)
+    refused = f"x.e IS NOT NULL AND o.v{i} = x.v"
+    connection.execute(
+        f"INSERT INTO faults SELECT o.unit, {number}, x.e FROM {table} o JOIN judged_values x ON {refused}"
+    )
+    connection.execute(f"UPDATE {table} AS o SET s{i} = 'r', v{i} = NULL FROM judged_values x WHERE {refused}")
 
 
 def _typed_references(connection: DuckDBPyConnection, field: FieldSpec, units: FieldUnits) -> dict[str, Column]:

@@ -76,7 +76,7 @@ def _fast_number_sql(field: FieldSpec, column: str) -> str:
     if digits is None:
         return "NULL::VARCHAR"
     # A trailing zero is the only thing that two texts of one such number can differ in.
-    number = rf"(0|-?[1-9][0-9]{{0,17}})(\.[0-9]{{1,{digits}}})?" if digits else "(0|-?[1-9][0-9]{0,17})"
+    number = rf"(0|-?[1-9][0-9]{{0,17}})(\.[0-9]{{0,{digits}}}0*)?"
     fraction = "CASE WHEN contains({text}, '.') THEN rtrim(rtrim({text}, '0'), '.') ELSE {text} END"
     branches = [
         f"WHEN regexp_full_match({column}, 'decimal:{number}') THEN {fraction.format(text=f'substr({column}, 9)')}"
