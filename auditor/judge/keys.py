@@ -77,7 +77,8 @@ def _fast_number_sql(field: FieldSpec, column: str) -> str:
         return "NULL::VARCHAR"
     # A trailing zero is the only thing that two texts of one such number can differ in.
     number = rf"(0|-?[1-9][0-9]{{0,17}})(\.[0-9]{{0,{digits}}}0*)?"
-    fraction = "CASE WHEN contains({text}, '.') THEN rtrim(rtrim({text}, '0'), '.') ELSE {text} END"
+    trailing = "contains({text}, '.') AND right({text}, 1) IN ('0', '.')"
+    fraction = f"CASE WHEN {trailing} THEN rtrim(rtrim({{text}}, '0'), '.') ELSE {{text}} END"
     branches = [
         f"WHEN regexp_full_match({column}, 'decimal:{number}') THEN {fraction.format(text=f'substr({column}, 9)')}"
     ]
