@@ -15,8 +15,8 @@ def amount(text):
     return Decimal(text)
 
 
-def weight(text):
-    return Decimal(text.removesuffix(" g"))
+def moment(text):
+    return parser.parse(text)
 
 
 def flag(text):

@@ -1,6 +1,6 @@
 """A strict API's model."""
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 from pydantic import BaseModel
@@ -9,5 +9,5 @@ from pydantic import BaseModel
 class Contract(BaseModel):
     effective_date: date
     total: Decimal
-    net_weight: Decimal
+    signed_at: datetime
     auto_renew: bool
