@@ -118,7 +118,7 @@ def test_a_worker_ends_when_its_parent_is_killed(tmp_path):
         "session.decode('f', quoted(['busy_hang']))\n"
     )
     root = str(PARSERS.parents[2])
-    environment = os.environ | {"PYTHONPATH": root}
+    environment = os.environ | {"PYTHONPATH": root, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         [sys.executable, str(script)], cwd=root, env=environment, stdout=subprocess.PIPE, text=True
     ) as parent:
