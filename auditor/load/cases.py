@@ -29,6 +29,15 @@ from auditor.model.run import CaseCounts
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec
 
+#: What DuckDB raises for a damaged page, a byte that is no text, or where memory or disk end; others are bugs of ours.
+_READ_ERRORS = (
+    duckdb.InvalidInputException,
+    duckdb.IOException,
+    duckdb.ConversionException,
+    duckdb.OutOfMemoryException,
+    duckdb.SerializationException,
+)
+
 
 @dataclass(frozen=True)
 class Headed:
@@ -48,6 +57,10 @@ def load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bo
     connection.execute("SET preserve_insertion_order = true")  # the proofs of order read rows as they stand
     try:
         return _load(spec, connection, payloads)
+    except _READ_ERRORS as error:
+        names = ", ".join((*spec.cases.predictions, *spec.cases.references))
+        what = f"could not be read: {str(error).splitlines()[0]}"
+        raise mistake(names, what, "is a file damaged, or memory or disk full?") from error
     finally:
         connection.execute(f"SET preserve_insertion_order = {order}")
 
@@ -61,13 +74,15 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
     heads = _headed(spec, connection, "reference", referred, headed if same else None)
     one_source = same and not payloads and _is_one_source(headed, heads)
     if one_source:
-        predictions = role_table([_open(replace(head, layout=_with_other(head.layout)), False) for head in headed])
+        both = [replace(head, layout=replace(head.layout, other="reference")) for head in headed]
+        predictions = role_table([_open(head, connection, False) for head in both])
         references = references_of(predictions)
     else:
         if same:
             _refuse_same_columns(headed, heads)
-        predictions = role_table([_open(head, payloads, _own_names(heads) if same else frozenset()) for head in headed])
-        references = role_table([_open(head, payloads, _own_names(headed) if same else frozenset()) for head in heads])
+        excluded = (_own_names(heads), _own_names(headed)) if same else (frozenset(), frozenset())
+        predictions = role_table([_open(head, connection, payloads, excluded[0]) for head in headed])
+        references = role_table([_open(head, connection, payloads, excluded[1]) for head in heads])
     try:
         _require_places(spec, predictions, references)
         manifest = identify_references(references, connection, fields)
@@ -131,10 +146,6 @@ def _is_one_source(predicted: Sequence[Headed], referred: Sequence[Headed]) -> b
     return all(head.layout.form == "long" and not head.layout.finish and not head.layout.error for head in heads)
 
 
-def _with_other(layout: Layout) -> Layout:
-    return replace(layout, other="reference")
-
-
 def _own_names(heads: Sequence[Headed]) -> frozenset[str]:
     """Names that only the other role of a file reads."""
     paths = (path for head in heads for paths in head.layout.fields.values() for path in paths[:1])
@@ -160,12 +171,14 @@ def _refuse_same_columns(predicted: Sequence[Headed], referred: Sequence[Headed]
             )
 
 
-def _open(head: Headed, payloads: bool, excluded: frozenset[str] = frozenset()) -> Part:
+def _open(
+    head: Headed, connection: duckdb.DuckDBPyConnection, payloads: bool, excluded: frozenset[str] = frozenset()
+) -> Part:
     layout = head.layout
     if layout.form == "columns":
         excluded -= {path.partition(".")[0] for paths in layout.fields.values() for path in paths[:1]}
     if head.columnar is None:
-        return open_json_lines(head.file, layout, payloads, excluded)
+        return open_json_lines(head.file, layout, connection, payloads, excluded)
     if layout.form == "completions":
         return open_columnar_completions(head.columnar, layout)
     return open_columnar(head.columnar, layout, payloads, excluded)

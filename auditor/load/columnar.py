@@ -160,9 +160,9 @@ def _open_delimited(
     if not (file.lone_returns or file.spaced_quotes or len(names) == 1):
         columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(names)))
         source = (
-            f"read_csv({literal(str(file.path))}, auto_detect = false, header = true, delim = {literal(delimiter_of(file))}, "
-            f"quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, max_line_size = {_LONGEST_LINE}, "
-            f"columns = {{{columns}}})"
+            f"read_csv({literal(str(file.path))}, delim = {literal(delimiter_of(file))}, columns = {{{columns}}}, "
+            "header = true, quote = '\"', escape = '\"', auto_detect = false, strict_mode = true, "
+            f"allow_quoted_nulls = false, max_line_size = {_LONGEST_LINE})"
         )
         try:
             count = connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]

@@ -116,40 +116,47 @@ def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
     """Hash the bytes and, in a text format, check the encoding and look for what a CSV reader stumbles over."""
     digest = hashlib.sha256()
     decoder = codecs.getincrementaldecoder("utf-8")()
+    delimited = file.format in ("csv", "tsv")
     lone_returns = spaced_quotes = False
-    offset, lines, tail = 0, 1, b""
+    offset, tail = 0, b""
     for chunk in chunks:
         digest.update(chunk)
-        if file.format == "parquet":
-            continue
-        try:
-            decoder.decode(chunk)
-        except UnicodeDecodeError as error:
-            pending = len(error.object) - len(chunk)
-            raise _wrong_encoding(file, chunk, offset, lines, error.start - pending) from error
-        if file.format != "jsonl":
+        if file.format != "parquet" and not (chunk.isascii() and decoder.getstate()[0] == b""):
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                raise _wrong_encoding(file, offset + len(chunk) - len(error.object) + error.start) from error
+        if delimited and (b"\r" in chunk or b'"' in chunk or tail):
             window = tail + chunk
-            lone_returns = lone_returns or _LONE_RETURN.search(window) is not None
-            spaced_quotes = spaced_quotes or _SPACED_QUOTE.search(window) is not None
+            lone_returns = lone_returns or (b"\r" in window and _LONE_RETURN.search(window) is not None)
+            if not spaced_quotes and (b' "' in window or b'" ' in window):
+                spaced_quotes = _SPACED_QUOTE.search(window) is not None
             tail = chunk[-64:]
         offset += len(chunk)
-        lines += chunk.count(b"\n")
-    if file.format != "parquet" and decoder.getstate()[0]:
-        raise mistake(f"{file.name}, line {lines}, byte {offset}", "ends within a character of UTF-8", "is it cut off?")
-    if file.format not in ("parquet", "jsonl"):
-        lone_returns = lone_returns or tail.endswith(b"\r")
+    if decoder.getstate()[0]:
+        raise mistake(
+            f"{file.name}, line {_line_at(file, offset)}, byte {offset}",
+            "ends within a character of UTF-8",
+            "is the file cut off?",
+        )
+    lone_returns = lone_returns or tail.endswith(b"\r")
     return SourceFile(file.path, file.name, file.format, digest.hexdigest(), lone_returns, spaced_quotes)
 
 
-def _wrong_encoding(file: SourceFile, chunk: bytes, offset: int, lines: int, start: int) -> LoadError:
-    start = max(start, 0)
-    line = lines + chunk.count(b"\n", 0, start)
-    first = chunk[:2] if offset == 0 else b""
-    zeros = chunk[:200].count(0)
-    utf16 = first in (b"\xff\xfe", b"\xfe\xff") or zeros > 50
+def _line_at(file: SourceFile, offset: int) -> int:
+    with file.path.open("rb") as opened:
+        return opened.read(offset).count(b"\n") + 1
+
+
+def _wrong_encoding(file: SourceFile, offset: int) -> LoadError:
+    with file.path.open("rb") as opened:
+        head = opened.read(200)
+        opened.seek(offset)
+        found = opened.read(1)
+    utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff") or head.count(0) > 50
     likely = "UTF-16" if utf16 else "Latin-1 (ISO 8859-1) or Windows-1252"
     return mistake(
-        f"{file.name}, line {line}, byte {offset + start}",
-        f"is not UTF-8 (byte 0x{chunk[start]:02x})",
+        f"{file.name}, line {_line_at(file, offset)}, byte {offset}",
+        f"is not UTF-8 (byte 0x{found.hex()})",
         f"the file looks like {likely}: convert it, e.g. `iconv -f {likely.split()[0]} -t UTF-8`",
     )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import duckdb
 
 from auditor.errors import LoadError, Mistake
 from auditor.load.manifest import ColumnDigest, Manifest
 from auditor.load.parts import RoleTable, Value
 from auditor.load.tokens import literal
-
-if TYPE_CHECKING:
-    import duckdb
 
 #: Up to here rows are fetched as Python objects; beyond, Arrow's import (0.1 s) is worth it.
 FETCHED_ROWS = 50_000
@@ -102,6 +101,8 @@ def _batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> Ge
         for batch in reader:
             first, *columns, broken = batch.columns
             yield first, columns, bool(pyarrow.compute.any(broken).as_py())
+    except pyarrow.ArrowException as error:  # what DuckDB raises within a stream arrives as this
+        raise duckdb.InvalidInputException(str(error)) from error
     finally:
         reader.close()
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
+from operator import attrgetter
 from typing import Any
 
 from auditor.errors import LoadError
@@ -20,7 +21,7 @@ _CHUNK = 4 << 20
 _MARK = b"\xef\xbb\xbf"
 _SPACE = " \t\n\r"
 #: A key that may be spelled with escapes, so that counting its plain spelling does not find it.
-_ESCAPED_KEY = re.compile(rb'\\[u/][^"\n]*"\s*:')
+ESCAPED_KEY = re.compile(rb'\\[u/][^"\n]*"\s*:')
 
 _scan = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).raw_decode
 
@@ -130,9 +131,10 @@ def _chunk_decoder(keys: Sequence[str]) -> Callable[[bytes], dict[str, list[str 
     """Make the function that reads a chunk at once, or gives None where a line needs the slow reader."""
     import msgspec
 
+    nothing = msgspec.Raw(b"")
     slots = [f"k{i}" for i in range(len(keys))]
     record = msgspec.defstruct(
-        "Record", [(slot, msgspec.Raw, None) for slot in slots], rename=dict(zip(slots, keys, strict=True)), gc=False
+        "Record", [(slot, msgspec.Raw, nothing) for slot in slots], rename=dict(zip(slots, keys, strict=True)), gc=False
     )
     decoder: Any = msgspec.json.Decoder(record)
 
@@ -145,8 +147,9 @@ def _chunk_decoder(keys: Sequence[str]) -> Callable[[bytes], dict[str, list[str 
             return None
         columns: dict[str, list[str | None]] = {}
         for slot, key in zip(slots, keys, strict=True):
-            raws = [getattr(item, slot) for item in records]
-            columns[key] = [None if raw is None else str(raw, "utf-8") for raw in raws]
+            # No value holds a line feed, so that one text can be made of all, and cut again: cheaper than one by one.
+            texts = b"\n".join(map(attrgetter(slot), records)).decode().split("\n")
+            columns[key] = [text or None for text in texts] if "" in texts else list(texts)
         return columns
 
     return decode
@@ -156,7 +159,7 @@ def _may_repeat(
     chunk: bytes, columns: dict[str, list[str | None]], spellings: Sequence[tuple[str, bytes, bytes]]
 ) -> bool:
     """Whether a wanted key may occur twice in a line: its spelling is found more often than there are values."""
-    if b"\\" in chunk and _ESCAPED_KEY.search(chunk):
+    if b"\\" in chunk and ESCAPED_KEY.search(chunk):
         return True
     for key, ascii_spelling, spelling in spellings:
         found = chunk.count(spelling) + (chunk.count(ascii_spelling) if ascii_spelling != spelling else 0)

@@ -65,4 +65,7 @@ def _ids_at(table: RoleTable, connection: duckdb.DuckDBPyConnection, ordinals: S
         return {}
     rows = table.scan(connection, ("id",))
     query = f"SELECT ordinal, id FROM {rows} SEMI JOIN (SELECT unnest($1::BIGINT[]) AS ordinal) USING (ordinal)"
-    return dict(connection.execute(query, [sorted(set(ordinals))]).fetchall())
+    try:
+        return dict(connection.execute(query, [sorted(set(ordinals))]).fetchall())
+    finally:
+        table.release()

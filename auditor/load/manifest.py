@@ -5,14 +5,12 @@ from __future__ import annotations
 import array
 import hashlib
 import json
-import re
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from auditor.load.tokens import string_token
 
-_ESCAPED = re.compile(rb'["\\]')
 _ESCAPED_PATTERN = '["\\\\\\x00-\\x1f]'
 
 
@@ -62,7 +60,7 @@ class ColumnDigest:
             lengths = compute.if_else(strings, lengths, compute.subtract(-2, lengths).cast("int32"))
         lengths = compute.fill_null(lengths, -1)
         numbers = memoryview(lengths.buffers()[1])[lengths.offset * 4 : (lengths.offset + len(lengths)) * 4]
-        self._update(_contents(values), numbers, len(values))
+        self._update(contents_of(values), numbers, len(values))
 
     def digest(self) -> bytes:
         """Give the digest of the values so far."""
@@ -74,7 +72,7 @@ class ColumnDigest:
         self.count += count
 
 
-def _contents(values: Any) -> memoryview:
+def contents_of(values: Any) -> memoryview:
     """Give the bytes of all texts of an Arrow array, one after the other."""
     present = values.drop_null() if values.null_count else values
     _, offsets, contents = present.buffers()
@@ -88,11 +86,12 @@ def _may_need_escapes(values: Any) -> bool:
     import pyarrow
     import pyarrow.compute
 
-    contents = _contents(values)
-    if len(contents) == 0:
+    contents = contents_of(values).tobytes()
+    if not contents:
         return False
     numbers = pyarrow.Array.from_buffers(pyarrow.uint8(), len(contents), [None, pyarrow.py_buffer(contents)])
-    return pyarrow.compute.min_max(numbers)["min"].as_py() < 32 or _ESCAPED.search(contents) is not None
+    # Searches of the whole batch, at memory speed; a pattern is fifty times slower.
+    return b'"' in contents or b"\\" in contents or pyarrow.compute.min_max(numbers)["min"].as_py() < 32
 
 
 class Manifest:

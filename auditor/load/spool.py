@@ -33,6 +33,7 @@ class Spool:
         self._table: tuple[duckdb.DuckDBPyConnection, str] | None = None
         self._registered: list[tuple[duckdb.DuckDBPyConnection, str]] = []
         self._writer: Any = None
+        self._written = 0
 
     def add(self, columns: Sequence[Sequence[str | None]]) -> None:
         """Append rows, given as columns in the order of `names`."""
@@ -42,6 +43,11 @@ class Spool:
             self._characters += sum(map(len, filter(None, column)))
         if len(self._held[0]) >= _HELD_ROWS or self._characters >= _HELD_CHARACTERS:
             self._flush()
+
+    def add_arrow(self, arrays: Sequence[Any]) -> None:
+        """Append rows, given as Arrow arrays in the order of `names`."""
+        self.count += len(arrays[0])
+        self._write(arrays)
 
     def close(self) -> None:
         """End the writing; scans may follow."""
@@ -82,17 +88,21 @@ class Spool:
     def _flush(self) -> None:
         import pyarrow
 
-        schema = pyarrow.schema([("ordinal", pyarrow.int64()), *((name, pyarrow.string()) for name in self.names)])
+        held, self._held, self._characters = self._held, [[] for _ in self.names], 0
+        self._write([pyarrow.array(column, pyarrow.string()) for column in held])
+
+    def _write(self, arrays: Sequence[Any]) -> None:
+        import pyarrow
+
         if self._writer is None:
+            fields = [("ordinal", pyarrow.int64()), *((name, pyarrow.string()) for name in self.names)]
             self._file = tempfile.TemporaryFile(prefix="auditor-")  # noqa: SIM115 - lives as long as the spool
-            self._writer = pyarrow.ipc.new_stream(self._file, schema)
-        rows = len(self._held[0])
-        first = self.count - rows + 1
-        ordinals = pyarrow.array(range(first, first + rows), pyarrow.int64())
-        arrays = [ordinals, *(pyarrow.array(column, pyarrow.string()) for column in self._held)]
-        self._writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
-        self._held = [[] for _ in self.names]
-        self._characters = 0
+            self._writer = pyarrow.ipc.new_stream(self._file, pyarrow.schema(fields))
+        rows = len(arrays[0])
+        ordinals = pyarrow.array(range(self._written + 1, self._written + rows + 1), pyarrow.int64())
+        names = ["ordinal", *self.names]
+        self._writer.write_batch(pyarrow.record_batch([ordinals, *arrays], names=names))
+        self._written += rows
 
     def _reader(self) -> Any:
         import pyarrow

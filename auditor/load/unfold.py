@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from auditor.errors import LoadError
 from auditor.load.columnar import ColumnarFile
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_of
-from auditor.load.json_lines import all_keys, members, read_records
+from auditor.load.json_lines import all_keys, first_keys, members, read_records
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
+from auditor.load.regular_lines import spool_regular
 from auditor.load.spool import Spool
 from auditor.load.tokens import content_of, escape_surrogates, object_text, token_of
+
+if TYPE_CHECKING:
+    import duckdb
 
 _NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
 _BATCH = 10_000
@@ -43,9 +48,18 @@ class Rows:
         return [next((value for value in row if value is not None and value != "null"), None) for row in rows]
 
 
-def open_json_lines(file: SourceFile, layout: Layout, payloads: bool, excluded: frozenset[str]) -> Part:
+def open_json_lines(
+    file: SourceFile,
+    layout: Layout,
+    connection: duckdb.DuckDBPyConnection,
+    payloads: bool,
+    excluded: frozenset[str],
+) -> Part:
     """Give a file of JSON lines as a part."""
     whole = payloads and layout.form == "columns"
+    if not whole and (regular := spool_regular(file, layout, connection)) is not None:
+        carried = frozenset(first_keys(file)) - layout.reserved - excluded
+        return _part(file, layout, regular, carried if layout.form == "columns" else None)
     batches = (Rows("line", r.first_line, r.values, r.whole) for r in read_records(file, _keys(layout), whole=whole))
     if layout.form == "completions":
         return _part(file, layout, _completed(file, layout, batches), None)
@@ -95,7 +109,11 @@ def _part(file: SourceFile, layout: Layout, spool: Spool, carried: frozenset[str
 
 def _case_columns(file: SourceFile, layout: Layout, rows: Rows) -> list[_Column]:
     """Give the columns id, locale, jurisdiction, finish of some rows."""
-    ids = [_id(raw) for raw in rows.columns[layout.id]]
+    # The plain string first: a call per row is what this costs otherwise.
+    ids = [
+        raw[1:-1] if raw is not None and raw[0] == '"' and "\\" not in raw and raw != '""' else _id(raw)
+        for raw in rows.columns[layout.id]
+    ]
     if None in ids:
         raise _missing_id(file, layout, rows, ids.index(None))
     texts = [_texts(rows.first_of(names)) for names in (layout.locale, layout.jurisdiction)]
@@ -131,8 +149,21 @@ def _line_of(file: SourceFile, first_line: int, index: int) -> int:
     return first_line
 
 
+class _Contents(dict[str | None, str | None]):
+    """Content by source text, of columns with few distinct values."""
+
+    def __missing__(self, raw: str | None) -> str | None:
+        if len(self) > 100_000:
+            self.clear()
+        self[raw] = content = None if raw is None or raw == "null" else content_of(raw) or None
+        return content
+
+
+_contents = _Contents()
+
+
 def _texts(column: _Column) -> list[str | None]:
-    return [None if raw is None or raw == "null" else content_of(raw) or None for raw in column]
+    return [_contents[raw] for raw in column]
 
 
 def _tokens(column: _Column) -> list[str | None]:

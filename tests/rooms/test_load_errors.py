@@ -55,9 +55,9 @@ def refused(workspace, predictions="p.csv", references=None, fields=TOTAL, **cas
         ("p.jsonl", '{"case_id": "a", "total": 1, "total": 2}\n', ["p.jsonl, line 1", "'total' occurs 2 times"]),
         ("p.jsonl", '{"case_id": "a", "total": 1, "t\\u006ftal": 2}\n', ["p.jsonl, line 1", "'total' occurs 2 times"]),
         ("p.jsonl", '{"case_id": "a", "total": 1}\n\n{"total": 1}\n', ["p.jsonl, line 3", "missing or empty"]),
-        ("p.jsonl", '{"case_id": "a", "total": 1}\n{"case_id": [1], "total": 1}\n', ["p.jsonl, line 2", "[1]", "neither"]),
+        ("p.jsonl", '{"case_id": "a"}\n{"case_id": [1]}\n', ["p.jsonl, line 2", "[1]", "neither"]),
         ("p.jsonl", '{"case_id": "a", "totals": 1}\n', ["no column 'total'", "did you mean 'totals'?"]),
-        ("p.jsonl", '{"case_id": "a", "total": ' + "[" * 100_000 + "]" * 100_000 + "}\n", ["line 1", "nested too deeply"]),
+        ("p.jsonl", '{"case_id": "a", "total": ' + "[" * 100_000 + "]" * 100_000 + "}\n", ["line 1", "too deeply"]),
         ("p.csv", "case_id,field,prediction\na,totals,1\n", ["no prediction row for the field 'total'", "'totals'"]),
         ("p.jsonl", '{"case_id": "a", "field": null, "prediction": 1}\n', ["p.jsonl, line 1", "'field' is missing"]),
     ],
@@ -131,3 +131,13 @@ def test_columns_that_the_spec_names_must_be_there(workspace):
     assert "no column 'stop'" in refused(workspace, finish="stop")
     assert "no column 'reply' for the completion" in refused(workspace, completion="reply")
     assert "no file has the column 'language'" in refused(workspace, locale="language")
+
+
+def test_a_damaged_parquet_page_is_an_error_that_names_the_files(workspace):
+    rows = [{"case_id": f"c{i}", "total": f"{i * 7919 % 1000}"} for i in range(5000)]
+    name = workspace.parquet("p.parquet", rows)
+    path = workspace.folder / name
+    content = bytearray(path.read_bytes())
+    content[2000:6000] = bytes(4000)
+    path.write_bytes(content)
+    assert "p.parquet" in refused(workspace, name)

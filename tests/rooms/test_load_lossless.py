@@ -182,9 +182,7 @@ def test_typed_parquet_columns_become_tokens_that_round_nothing(workspace):
     types = {"case_id": pyarrow.int32()} | {name: kind for name, (kind, _, _) in columns.items()}
     references = workspace.csv("r.csv", [{"case_id": "7"} | dict.fromkeys(columns, "r")])
     workspace.load(workspace.parquet("p.parquet", [row], **types), references, dict.fromkeys(columns, "category"))
-    assert {field: token for field, token in workspace.pairs("field, prediction")} == {
-        name: token for name, (_, _, token) in columns.items()
-    }
+    assert dict(workspace.pairs("field, prediction")) == {name: token for name, (_, _, token) in columns.items()}
 
 
 def test_a_member_of_a_nested_parquet_column_is_reached_by_its_path(workspace):

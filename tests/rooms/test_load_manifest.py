@@ -47,9 +47,8 @@ def expected_manifest(references):
     """Take tokens (None for no reference) by id and field."""
     ids = sorted(references, key=lambda case: (len(case.encode()), case.encode()))
     columns = [[field, column_digest([references[case][field] for case in ids])] for field in sorted(FIELDS)]
-    line = [
-        "fidelity-auditor references 1", len(ids), column_digest([json.dumps(i, ensure_ascii=False) for i in ids]), columns
-    ]  # fmt: skip
+    ids_digest = column_digest([json.dumps(case, ensure_ascii=False) for case in ids])
+    line = ["fidelity-auditor references 1", len(ids), ids_digest, columns]
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -143,14 +142,11 @@ def test_a_repeated_case_is_found_in_large_files_too(workspace, large, form, shu
     ids = orders(rows)[shuffled]
     at = ids.index("c7") + 1
     ids = [*ids[:at], "c7", *ids[at:]]
-    if form == "columns":
-        made = columns(rows, ids)
-    else:
-        made = [row | {"prediction": "x"} for row in long(rows, ids)]
+    made = columns(rows, ids) if form == "columns" else [row | {"prediction": "x"} for row in long(rows, ids)]
     bad = workspace.csv("bad.csv", made)
     good = workspace.csv("good.csv", [{"case_id": "c7"} | dict.fromkeys(FIELDS, "x")])
     for predictions, references in [(bad, bad)] if form == "both" else [(bad, good), (good, bad)]:
-        with pytest.raises(LoadError, match="'c7'.* occurs 2 times"):
+        with pytest.raises(LoadError, match=r"'c7'.* occurs 2 times"):
             workspace.load(predictions, references, FIELDS)
 
 
@@ -206,7 +202,8 @@ def test_small_files_need_no_pyarrow(workspace):
     rows = columns(texts(3), ["c0", "c1"])
     workspace.csv("r.csv", rows), workspace.json_lines("p.jsonl", rows)
     code = (
-        "import sys, duckdb; from pathlib import Path; from auditor.load import load; from auditor.spec.models import *\n"
+        "import sys, duckdb; from pathlib import Path; from auditor.load import load\n"
+        "from auditor.spec.models import *\n"
         f"folder = Path({str(workspace.folder)!r})\n"
         "spec = AuditSpec(name='t', file=folder, folder=folder, consumers={}, fields={'zeta': FieldSpec(name='zeta', "
         "type='category')}, cases=CasesSpec(predictions=('p.jsonl',), references=('r.csv',)))\n"
