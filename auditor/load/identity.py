@@ -101,7 +101,7 @@ def _batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> Ge
         for batch in reader:
             first, *columns, broken = batch.columns
             yield first, columns, bool(pyarrow.compute.any(broken).as_py())
-    except pyarrow.ArrowException as error:  # what DuckDB raises within a stream arrives as this
+    except (OSError, pyarrow.ArrowException) as error:  # what DuckDB raises within a stream arrives as these
         raise duckdb.InvalidInputException(str(error)) from error
     finally:
         reader.close()

@@ -46,7 +46,7 @@ def spool_regular(file: SourceFile, layout: Layout, connection: duckdb.DuckDBPyC
     try:
         if not _read_into(spool, file, columns, connection, missing):
             return None
-    except (duckdb.InvalidInputException, pyarrow.ArrowException):  # the latter from within the stream
+    except (duckdb.InvalidInputException, OSError, pyarrow.ArrowException):  # the last two from within the stream
         return None
     if any(missing[name] and _counted(file, values[name]) != spool.count - missing[name] for name in missing):
         return None  # some of the NULLs are nulls
