@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -110,9 +111,10 @@ def run(
     >>> audited.column("paid", "billing").content_rate, audited.findings
     (1.0, ())
     """
-    for event in audit(_spec(spec), broken_references=broken_references, store=store):
-        if isinstance(event, RunFinished):
-            return AuditedRun(event.run, event.folder)
+    with closing(audit(_spec(spec), broken_references=broken_references, store=store)) as events:
+        for event in events:
+            if isinstance(event, RunFinished):
+                return AuditedRun(event.run, event.folder)
     raise AssertionError("an audit ends with RunFinished")
 
 
@@ -155,5 +157,5 @@ def _spec(spec: str | Path | Mapping[str, Any] | AuditSpec | None) -> AuditSpec:
     if isinstance(spec, AuditSpec):
         return spec
     if isinstance(spec, Mapping):
-        return spec_from(spec, Path.cwd() / "audit.toml")
+        return spec_from(spec, Path.cwd() / "(a mapping)")
     return read_spec(Path(spec) if spec is not None else None)

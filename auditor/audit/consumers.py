@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from auditor.audit.events import Decoding
-from auditor.audit.exchange import Column
+from auditor.audit.events import Progress
+from auditor.audit.transfer import Cells
 from auditor.audit.units import FieldUnits
 from auditor.decode.session import Session, open_session
 from auditor.model.decoding import Decodings, Fault
@@ -59,8 +59,8 @@ def _started(future: Future[Session]) -> Session:
 class Answers:
     """One consumer's decodings of one field, aligned with the field's units."""
 
-    texts: Column = field(default_factory=lambda: Column(str))
-    letters: Column = field(default_factory=lambda: Column(str))
+    texts: Cells = field(default_factory=lambda: Cells(str))
+    letters: Cells = field(default_factory=lambda: Cells(str))
     faults: dict[int, Fault] = field(default_factory=dict)
 
     def add(self, decodings: Decodings, asked: Sequence[int | None] | None) -> None:
@@ -87,13 +87,13 @@ class _GivenUp(Exception):
 
 def ask_all(
     spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits]
-) -> Iterator[Decoding | dict[tuple[str, str], Answers]]:
+) -> Iterator[Progress | dict[tuple[str, str], Answers]]:
     """Decode every field's units with every consumer that reads it; gives progress, and last the answers."""
-    progress: queue.SimpleQueue[Decoding | None] = queue.SimpleQueue()
+    progress: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
     answers: dict[tuple[str, str], Answers] = {}
     given_up = threading.Event()
 
-    def report(event: Decoding) -> None:
+    def report(event: Progress) -> None:
         if given_up.is_set():
             raise _GivenUp
         progress.put(event)
@@ -122,7 +122,7 @@ def ask_all(
 
 
 def _ask(
-    consumer: ConsumerSpec, session: Session, units: Mapping[str, FieldUnits], report: Callable[[Decoding], None]
+    consumer: ConsumerSpec, session: Session, units: Mapping[str, FieldUnits], report: Callable[[Progress], None]
 ) -> dict[tuple[str, str], Answers]:
     fields = [units[name] for name in session.readiness.reads if name in units]
     total, done = sum(len(one) for one in fields), 0
@@ -134,13 +134,13 @@ def _ask(
             base = done
 
             def progress(decoded: int, base: int = base) -> None:
-                report(Decoding(consumer.name, base + decoded, total))
+                report(Progress(consumer.name, base + decoded, total))
 
             strings, asked = _to_ask(raw, distinct=not one.by_payload, nulls=by_payload or consumer.receives != "text")
             decodings = session.decode(one.field, strings, payloads=by_payload, progress=progress)
             collected.add(decodings, asked)
             done += len(raw)
-            report(Decoding(consumer.name, done, total))
+            report(Progress(consumer.name, done, total))
         answers[one.field, consumer.name] = collected
     return answers
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from duckdb import DuckDBPyConnection
 
 from auditor.errors import Mistake, SpecError
+from auditor.score.verdict_table import TYPED
 from auditor.spec.models import AuditSpec
 
 
@@ -19,16 +20,19 @@ def check_currencies(
     """Raise SpecError for each money field that leaves open whether 12.50 and 12.50 EUR are the same value."""
     mistakes = []
     for name, field in spec.fields.items():
-        if field.type != "money" or field.currency is not None or len(readers[name]) < 2:
+        if field.type != "money" or field.currency is not None:
             continue
-        gives = {consumer: _gives_currency(connection, name, index[consumer]) for consumer in readers[name]}
+        numbers = {consumer: str(index[consumer]) for consumer in readers[name]}
+        if field.reference == "typed":
+            numbers["the typed reference"] = TYPED
+        gives = {consumer: _gives_currency(connection, name, number) for consumer, number in numbers.items()}
         with_currency = [consumer for consumer, kind in gives.items() if kind is True]
         without = [consumer for consumer, kind in gives.items() if kind is False]
         if with_currency and without:
             mistakes.append(
                 Mistake(
                     f"{spec.file}: fields.{name}.currency",
-                    f"{', '.join(with_currency)} gives amount and currency, {', '.join(without)} an amount alone",
+                    f"{', '.join(with_currency)}: amount and currency; {', '.join(without)}: an amount alone",
                     'say which counts: currency = "compared" or currency = "ignored"',
                 )
             )
@@ -36,7 +40,7 @@ def check_currencies(
         raise SpecError(mistakes)
 
 
-def _gives_currency(connection: DuckDBPyConnection, field: str, number: int) -> bool | None:
+def _gives_currency(connection: DuckDBPyConnection, field: str, number: str) -> bool | None:
     """Say whether the consumer's values carry a currency: always, never, or (None) both or none at all."""
     rows = connection.execute(
         f"SELECT DISTINCT starts_with(v{number}, 'money:') FROM outcomes WHERE field = $field AND s{number} = 'v'",

@@ -24,7 +24,7 @@ class ConsumerReady:
 
 
 @dataclass(frozen=True)
-class Decoding:
+class Progress:
     """A consumer has decoded `done` of its `total` distinct raw values."""
 
     consumer: str
@@ -40,4 +40,4 @@ class RunFinished:
     folder: Path | None
 
 
-Event = Loaded | ConsumerReady | Decoding | RunFinished
+Event = Loaded | ConsumerReady | Progress | RunFinished

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from duckdb import DuckDBPyConnection
 
 from auditor.audit.consumers import Answers
-from auditor.audit.exchange import Column, fetched, shown
+from auditor.audit.transfer import Cells, fetched, shown
 from auditor.audit.units import FieldUnits
 from auditor.judge.keys import fast_key_sql, grain_key, unexpected_type
 from auditor.judge.shapes import Shapes
@@ -68,8 +68,8 @@ def add_field(
         _add_errors(connection, number, {row: fault.error for row, fault in answer.faults.items()}, units)
 
 
-def _raw_columns(field: FieldSpec, units: FieldUnits, readers: Mapping[int, Answers]) -> dict[str, Column]:
-    shapes, shape, kind = Shapes(field), Column(str), Column(str)
+def _raw_columns(field: FieldSpec, units: FieldUnits, readers: Mapping[int, Answers]) -> dict[str, Cells]:
+    shapes, shape, kind = Shapes(field), Cells(str), Cells(str)
     for (tokens,) in units.chunks("token"):
         found = shapes.of(tokens)
         shape.extend([one for one, _ in found])
@@ -98,7 +98,7 @@ def _ask_the_judge(connection: DuckDBPyConnection, field: FieldSpec, table: str,
         return
     keys = [grain_key(field, value) for value in values]
     errors = [unexpected_type(field, v) if k is None else None for v, k in zip(values, keys, strict=True)]
-    columns = {"v": Column(str, values), "k": Column(str, keys), "e": Column(str, errors)}
+    columns = {"v": Cells(str, values), "k": Cells(str, keys), "e": Cells(str, errors)}
     with shown(connection, "judged_values", columns):
         for i in names:
             connection.execute(
@@ -118,9 +118,9 @@ def _reject_unexpected_types(connection: DuckDBPyConnection, table: str, i: str)
     connection.execute(f"UPDATE {table} AS o SET s{i} = 'r', v{i} = NULL FROM judged_values x WHERE {refused}")
 
 
-def _typed_references(connection: DuckDBPyConnection, field: FieldSpec, units: FieldUnits) -> dict[str, Column]:
+def _typed_references(connection: DuckDBPyConnection, field: FieldSpec, units: FieldUnits) -> dict[str, Cells]:
     """Give what the typed reader makes of the references, by SQL where no judgement is needed."""
-    texts, letters = Column(str), Column(str)
+    texts, letters = Cells(str), Cells(str)
     errors: dict[int, str] = {}
     query = (
         f"SELECT token, CASE WHEN role_reference THEN {fast_typed_sql(field, 'token')} END, role_reference FROM units"
@@ -140,7 +140,7 @@ def _add_errors(connection: DuckDBPyConnection, number: int, errors: Mapping[int
     """Add to ``faults`` why there is no value, by row of the field's units."""
     if not errors:
         return
-    columns = {"row": Column(int, errors), "error": Column(str, errors.values())}
+    columns = {"row": Cells(int, errors), "error": Cells(str, errors.values())}
     with shown(connection, "new_faults", columns), shown(connection, "numbers", {"unit": units.columns["unit"]}):
         connection.execute(
             f"INSERT INTO faults SELECT u.unit, {number}, f.error FROM new_faults f "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +13,7 @@ import duckdb
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, wants_payload
 from auditor.audit.currency import check_currencies
-from auditor.audit.events import ConsumerReady, Decoding, Event, Loaded, RunFinished
+from auditor.audit.events import ConsumerReady, Event, Loaded, Progress, RunFinished
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.summary import (
@@ -55,7 +55,9 @@ class _Decoded:
     probes: tuple[ProbeOutcome, ...]
 
 
-def audit(spec: AuditSpec, *, broken_references: BrokenReferences = "stop", store: bool = True) -> Iterator[Event]:
+def audit(
+    spec: AuditSpec, *, broken_references: BrokenReferences = "stop", store: bool = True
+) -> Generator[Event, None, None]:
     """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`.
 
     With `broken_references="stop"` a run with broken references carries no rates. Raises AuditorError when there is
@@ -113,14 +115,14 @@ def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tupl
 
 def _decode(
     connection: duckdb.DuckDBPyConnection, spec: AuditSpec, sessions: Mapping[str, Session], *, payloads: bool
-) -> Generator[Decoding, None, _Decoded]:
+) -> Generator[Progress, None, _Decoded]:
     readers = _readers(spec, sessions)
     create_units(connection, payloads=payloads)
     counts = count_units(connection)
     units = {name: field_units(connection, name, counts.get(name, 0), payloads=payloads) for name in spec.fields}
     answers: dict[tuple[str, str], Answers] = {}
     for event in ask_all(spec, sessions, units):
-        if isinstance(event, Decoding):
+        if isinstance(event, Progress):
             yield event
         else:
             answers = event

@@ -112,7 +112,7 @@ def summarise_fields(
     withhold_rates: bool,
 ) -> tuple[FieldSummary, ...]:
     """Give what holds for each field whichever consumer reads it."""
-    distinct = dict(connection.execute("SELECT field, count(*) FROM units GROUP BY field").fetchall())
+    distinct = dict(connection.execute("SELECT field, count(DISTINCT token) FROM units GROUP BY field").fetchall())
     return tuple(
         FieldSummary(
             field=name,

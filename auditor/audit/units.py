@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
 
-from auditor.audit.exchange import Column, fetched
+from auditor.audit.transfer import Cells, fetched
 
 _KINDS: dict[str, type[str] | type[int] | type[bool]] = {
     "unit": int,
@@ -25,7 +25,7 @@ class FieldUnits:
     field: str
     count: int
     by_payload: bool
-    columns: dict[str, Column]
+    columns: dict[str, Cells]
 
     def __len__(self) -> int:
         """Count the raw values."""
@@ -66,7 +66,7 @@ def count_units(connection: DuckDBPyConnection) -> dict[str, int]:
 def field_units(connection: DuckDBPyConnection, field: str, count: int, *, payloads: bool) -> FieldUnits:
     """Read the units of one field."""
     query = f"SELECT {', '.join(_KINDS)} FROM units WHERE field = $field ORDER BY unit"
-    columns = {name: Column(kind) for name, kind in _KINDS.items()}
+    columns = {name: Cells(kind) for name, kind in _KINDS.items()}
     for chunk in fetched(connection, query, {"field": field}, count):
         for column, values in zip(columns.values(), chunk, strict=True):
             column.extend(values)

@@ -11,14 +11,15 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from auditor.audit.events import Decoding, Event, RunFinished
+from auditor.audit.events import Event, RunFinished
+from auditor.audit.events import Progress as Decoded
 from auditor.errors import InternalError
 
 
 class Listener(Protocol):
     """Hears how far a consumer is."""
 
-    def __call__(self, event: Decoding) -> None:
+    def __call__(self, event: Decoded) -> None:
         """Take note."""
 
 
@@ -27,7 +28,7 @@ def finished(events: Iterable[Event], *, quiet: bool) -> RunFinished:
     last: Event | None = None
     with _listening(quiet=quiet) as listen:
         for last in events:
-            if isinstance(last, Decoding):
+            if isinstance(last, Decoded):
                 listen(last)
     if not isinstance(last, RunFinished):
         raise InternalError("the audit ended without a run")
@@ -59,7 +60,7 @@ class _Bars:
         self._progress = progress
         self._tasks: dict[str, TaskID] = {}
 
-    def __call__(self, event: Decoding) -> None:
+    def __call__(self, event: Decoded) -> None:
         if event.consumer not in self._tasks:
             self._tasks[event.consumer] = self._progress.add_task(f"{event.consumer} reads", total=event.total)
         self._progress.update(self._tasks[event.consumer], completed=event.done, total=event.total)
@@ -71,7 +72,7 @@ class _Lines:
     def __init__(self) -> None:
         self._said: set[str] = set()
 
-    def __call__(self, event: Decoding) -> None:
+    def __call__(self, event: Decoded) -> None:
         if event.done == event.total and event.consumer not in self._said:
             self._said.add(event.consumer)
             typer.echo(f"{event.consumer}: {event.total:,} distinct values decoded", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -44,7 +45,8 @@ def run(
     from auditor.audit.run import audit
     from auditor.cli.progress import finished
 
-    done = finished(audit(audited, broken_references=broken_references.value), quiet=quiet)
+    with closing(audit(audited, broken_references=broken_references.value)) as events:
+        done = finished(events, quiet=quiet)
     write_outputs(done.run, outputs)
     if not quiet:
         from auditor.cli.terminal import show

@@ -15,7 +15,9 @@ def runs() -> None:
     from auditor.store.reading import list_runs
 
     folder = runs_here()
-    stored = list_runs(folder)
+    stored, damaged = list_runs(folder)
+    for error in damaged:
+        typer.echo(f"left out: {error}", err=True)
     if not stored:
         typer.echo(f"no runs in {folder}; `auditor run` makes one")
     with readable_until_closed():

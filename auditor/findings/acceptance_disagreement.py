@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from auditor.findings import sql
 from auditor.findings.census import READ, Census
 from auditor.findings.draft import Draft, fingerprint
-from auditor.findings.words import counted, listed, verb
+from auditor.findings.words import listed, verb
+from auditor.model.figures import plural
 
 CODE = "acceptance-disagreement"
 
@@ -112,4 +113,4 @@ def _numbers(sides: str, side: str) -> list[int]:
 def _loss(lost: int, rejecting: Sequence[str]) -> str:
     if not lost:
         return "No right answer is lost by it."
-    return f"{counted(lost, 'right answer')} {'is' if lost == 1 else 'are'} lost to {listed(rejecting)}."
+    return f"{plural(lost, 'right answer')} {'is' if lost == 1 else 'are'} lost to {listed(rejecting)}."

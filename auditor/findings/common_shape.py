@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from auditor.findings import sql
 from auditor.findings.census import READ, READ_ALIKE, Census
 from auditor.findings.draft import Draft, fingerprint
-from auditor.findings.words import counted, listed
+from auditor.findings.words import listed
+from auditor.model.figures import plural
 
 NONE_CODE = "no-common-shape"
 BEST_CODE = "common-shape"
@@ -81,7 +82,7 @@ def _common(census: Census, field: str, shape: str, cases: int, example: str) ->
         consumers=readers,
         title=f"ask the model to write {field} like {example}: all {len(readers)} consumers read {shape} alike",
         detail=f"Of the shapes seen, {shape} is the most frequent one on which nobody disagrees"
-        f" ({counted(cases, 'prediction')}).",
+        f" ({plural(cases, 'prediction')}).",
         cause="The consumers disagree on other shapes of this field; on this one they do not.",
         fixes=(f"Ask the model for {shape}, for example {example}, in the prompt or in the schema of the output.",),
         fingerprint=fingerprint(BEST_CODE, field, ()),

@@ -9,7 +9,7 @@ from auditor.findings import sql
 from auditor.findings.census import SUPPORTED, Census
 from auditor.findings.draft import Draft
 from auditor.findings.witnesses import WITNESSES, WitnessBook, units_of
-from auditor.findings.words import counted
+from auditor.model.figures import plural
 from auditor.model.run import Finding, Witness
 
 #: As many shapes as a finding lists one by one; the rest are counted together.
@@ -177,5 +177,5 @@ def _share(draft: Draft, measure: _Measure, support: int) -> float | None:
 def _extent(measure: _Measure) -> str:
     if not measure.affected:
         return "No case of this data set is affected; the probes show it."
-    strings = f"{counted(measure.strings, 'distinct string')}, " if measure.strings else ""
-    return f"{strings}{counted(measure.affected, 'case')}."
+    strings = f"{plural(measure.strings, 'distinct string')}, " if measure.strings else ""
+    return f"{strings}{plural(measure.affected, 'case')}."

@@ -9,7 +9,8 @@ from auditor.findings import sql
 from auditor.findings.census import READ, Census, status_of, verdict_of
 from auditor.findings.complete import SHAPES
 from auditor.findings.draft import Draft, fingerprint
-from auditor.findings.words import counted, listed, percent
+from auditor.findings.words import listed
+from auditor.model.figures import ceiling, plural
 
 CODE = "format-ceiling"
 
@@ -38,9 +39,7 @@ def _draft(census: Census, field: str, position: int, shapes: Shapes) -> Draft:
     consumer = census.readers(field)[position]
     column = census.context.columns[field, consumer]
     others = [name for name in census.readers(field) if name != consumer]
-    at_most = (
-        f"at most {percent(column.ceiling)} of the time" if column.ceiling is not None else "only part of the time"
-    )
+    at_most = f"at most {ceiling(column)} % of the time" if column.ceiling is not None else "only part of the time"
     status = status_of(census.context.index[consumer])
     return Draft(
         code=CODE,
@@ -67,7 +66,7 @@ def _loss(recoverable: int) -> str:
     if not recoverable:
         return "None of the predictions that it loses is right for another consumer."
     verb = "is" if recoverable == 1 else "are"
-    return f"{counted(recoverable, 'prediction')} that it loses {verb} right for another consumer."
+    return f"{plural(recoverable, 'prediction')} that it loses {verb} right for another consumer."
 
 
 def _best(accepted: dict[str, int]) -> str:

@@ -15,13 +15,3 @@ def listed(names: Sequence[str]) -> str:
 def verb(names: Sequence[str], one: str, many: str) -> str:
     """Choose the form of a verb for one name or several."""
     return one if len(names) == 1 else many
-
-
-def counted(count: int, noun: str) -> str:
-    """Write a number with its noun: 1 case, 1,200 cases."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def percent(rate: float | None) -> str:
-    """Write a rate as a percentage."""
-    return "no share" if rate is None else f"{100 * rate:.1f} %"

@@ -10,9 +10,10 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from auditor.model import figures
 from auditor.model.run import Column, Disagreement, FieldSummary, Run
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
-from auditor.report import numbers, view
+from auditor.report import view
 from auditor.report.text import DATA_LIMIT, HIDDEN, PROSE_LIMIT, escape_character, shorten
 from auditor.report.view import FieldView
 
@@ -66,7 +67,7 @@ def _environment() -> Environment:
     environment.filters["data"] = lambda text: shown(text, DATA_LIMIT)
     environment.filters["n"] = lambda count: f"{count:,}"
     environment.filters["slug"] = slug
-    environment.globals.update(numbers=numbers, view=view, marks=_SEVERITY_MARKS, heat=heat, blanks=numbers.NO_RATE)
+    environment.globals.update(numbers=figures, view=view, marks=_SEVERITY_MARKS, heat=heat, blanks=figures.NO_RATE)
     return environment
 
 
@@ -93,7 +94,7 @@ def _context(run: Run) -> dict[str, Any]:
         "columns": {(column.field, column.consumer): column for column in run.columns},
         "blocked_cases": view.blocked_cases(run),
         "blocked_alike": view.blocked_alike(run),
-        "figures": figures,
+        "figures": figure_rows,
         "matrix": matrix,
         "untrusted": any(column.untrusted for column in run.columns),
         "style": Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
@@ -109,7 +110,7 @@ def _anchors(fields: tuple[FieldView, ...]) -> list[str]:
     ]
 
 
-def figures(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
+def figure_rows(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
     """Give every number of the columns, a row per number, so that consumers stand side by side."""
 
     def row(name: str, figure: Any) -> tuple[str, list[str]]:
@@ -124,12 +125,12 @@ def figures(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
         row("unreferenced", lambda column: f"{column.unreferenced:,}"),
         row("unexpected", lambda column: f"{column.unexpected:,}"),
         row("broken references", lambda column: f"{column.broken_references:,}"),
-        row("coverage %", numbers.coverage),
-        row("content rate %", numbers.rate),
-        row(" 95 %", lambda column: numbers.interval(column.interval)),
-        row("usable rate %", numbers.usable),
-        row("ceiling %", numbers.ceiling),
-        row(" 95 %", lambda column: numbers.interval(column.ceiling_interval)),
+        row("coverage %", figures.coverage),
+        row("content rate %", figures.rate),
+        row(" 95 %", lambda column: figures.interval(column.interval)),
+        row("usable rate %", figures.usable),
+        row("ceiling %", figures.ceiling),
+        row(" 95 %", lambda column: figures.interval(column.ceiling_interval)),
     ]
     return [(name, cells) for name, cells in rows if not name.startswith("blocked: ") or set(cells) != {"0"}]
 

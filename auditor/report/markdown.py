@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from auditor.model import figures
 from auditor.model.run import Column, ConsumerSummary, Finding, Run, Share, Witness
-from auditor.report import numbers, view
+from auditor.report import view
 from auditor.report.text import visible
 from auditor.report.view import FieldView
 
@@ -125,7 +126,7 @@ def _broken_references(run: Run, room: int) -> str:
         f"| {cell(item.status)} | {cell(item.error)} |"
         for item in run.broken_references[:_BROKEN]
     ]
-    head = f"### {numbers.plural(len(run.broken_references), 'broken reference')}\n"
+    head = f"### {figures.plural(len(run.broken_references), 'broken reference')}\n"
     table = ["| case | field | reference | decoder | status | error |", "|---|---|---|---|---|---|"]
     shown = _fitting(rows, room - 300)
     left = len(run.broken_references) - len(shown)
@@ -149,7 +150,7 @@ def _columns(run: Run, room: int) -> str:
 
 
 def _row(column: Column, consumers: dict[str, ConsumerSummary], alike: bool) -> str:
-    rate = _unit(numbers.rate(column))
+    rate = _unit(figures.rate(column))
     notes = [cell(note) for note in view.badges(column, consumers)]
     if column.untrusted:
         rate = f"~~{rate}~~"
@@ -159,12 +160,12 @@ def _row(column: Column, consumers: dict[str, ConsumerSummary], alike: bool) -> 
         cell(column.consumer),
         rate,
         f"{column.verdicts['ok']:,}/{column.judged:,}",
-        numbers.interval(column.interval),
-        _unit(numbers.ceiling(column)),
+        figures.interval(column.interval),
+        _unit(figures.ceiling(column)),
         f"{column.blocked:,}" if alike else view.blocked(column),
         view.shape_loss(column),
         f"{column.lost_to_value:,}",
-        f"{_unit(numbers.usable(column))} of {column.support:,}",
+        f"{_unit(figures.usable(column))} of {column.support:,}",
         "; ".join([*notes, view.other_verdicts(column)]).strip("; "),
     )
     return f"| {' | '.join(cells)} |"
@@ -175,14 +176,14 @@ def _joint_rows(field: FieldView) -> list[str]:
         return []
 
     def row(name: str, part: Share) -> str:
-        rate, count = _unit(numbers.share(part)), f"{part.count:,}/{part.of:,}"
-        return f"| {cell(field.name)} | *{name}* | {rate} | {count} | {numbers.interval(part.interval)} | | | | | | |"
+        rate, count = _unit(figures.share(part)), f"{part.count:,}/{part.of:,}"
+        return f"| {cell(field.name)} | *{name}* | {rate} | {count} | {figures.interval(part.interval)} | | | | | | |"
 
     return [row(view.EVERYWHERE, field.summary.usable_everywhere), row(view.EQUALITY, field.summary.string_equality)]
 
 
 def _unit(rate: str) -> str:
-    return rate if rate == numbers.NO_RATE else f"{rate} %"
+    return rate if rate == figures.NO_RATE else f"{rate} %"
 
 
 def _bugs(run: Run, room: int) -> str:
@@ -194,7 +195,7 @@ def _bugs(run: Run, room: int) -> str:
     rest = findings[len(shown) :]
     lines = _fitting([_bug_line(finding) for finding in rest], room - sum(map(_size, shown)) - len(shown) - 200)
     left = len(rest) - len(lines)
-    more = [f"\n{numbers.plural(left, 'more bug')} in the json and html reports.\n"] if left else []
+    more = [f"\n{figures.plural(left, 'more bug')} in the json and html reports.\n"] if left else []
     return "\n".join([*shown, *lines, *more])
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from auditor.model.decoding import Decoding
+from auditor.model.figures import coverage, percent, plural, usable
 from auditor.model.run import SEVERITIES, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
-from auditor.report.numbers import coverage, percent, plural, usable
 
 WITHHELD = (
     "Rates are withheld: a reference that its decoder cannot read makes a score that looks exact and is not. Correct "

@@ -101,13 +101,18 @@ def disagreements(
     pairs = list(combinations(readers, 2))
     if not pairs:
         return ()
-    counts = ", ".join(_pair_counts(index[left], index[right]) for left, right in pairs)
+    # A raw value that stands in many payloads is one string; counting it once costs more, so only where there are any.
+    many = connection.execute(
+        "SELECT count(payload) FROM outcomes WHERE field = $field", {"field": field_name}
+    ).fetchall()
+    strings = "DISTINCT token" if many[0][0] else "*"
+    counts = ", ".join(_pair_counts(index[left], index[right], strings) for left, right in pairs)
     row = connection.execute(f"SELECT {counts} FROM outcomes WHERE field = $field", {"field": field_name}).fetchall()[0]
     cells = [row[start : start + 6] for start in range(0, len(row), 6)]
     return tuple(Disagreement(left, right, *cell) for (left, right), cell in zip(pairs, cells, strict=True))
 
 
-def _pair_counts(left: int, right: int) -> str:
+def _pair_counts(left: int, right: int, strings: str) -> str:
     a, b = f"coalesce(s{left} = 'v', false)", f"coalesce(s{right} = 'v', false)"
     both = f"s{left} IS NOT NULL AND s{right} IS NOT NULL"
     cases = [
@@ -118,4 +123,4 @@ def _pair_counts(left: int, right: int) -> str:
         f"{both} AND {b} AND NOT {a}",
         f"{both} AND NOT {a} AND NOT {b}",
     ]
-    return ", ".join(f"count(*) FILTER ({case})" for case in cases)
+    return ", ".join(f"count({strings}) FILTER ({case})" for case in cases)

@@ -30,7 +30,7 @@ def find_run(run: str | Path, runs_folder: Path) -> Path:
         return path
     ids = [folder.name for folder in _folders(runs_folder)]
     if str(run) == "latest" and ids:
-        return runs_folder / max(ids, key=lambda name: (_created(runs_folder / name), name))
+        return runs_folder / max(ids)  # an id starts with its time
     starting = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
     if len(starting) == 1:
         return runs_folder / starting[0]
@@ -66,10 +66,15 @@ def read_run(path: Path) -> Run:
         raise StoreError(f"{path}: the document is not a whole run: {type(error).__name__}: {error}") from error
 
 
-def list_runs(runs_folder: Path) -> list[StoredRun]:
-    """Give all runs, newest first."""
-    runs = [StoredRun(read_run(folder / "run.json"), folder) for folder in _folders(runs_folder)]
-    return sorted(runs, key=lambda stored: (stored.run.created_at, stored.run.run_id), reverse=True)
+def list_runs(runs_folder: Path) -> tuple[list[StoredRun], list[StoreError]]:
+    """Give all runs, newest first, and what is wrong with those that cannot be read."""
+    runs, errors = [], []
+    for folder in _folders(runs_folder):
+        try:
+            runs.append(StoredRun(read_run(folder / "run.json"), folder))
+        except StoreError as error:
+            errors.append(error)
+    return sorted(runs, key=lambda stored: (stored.run.created_at, stored.run.run_id), reverse=True), errors
 
 
 def _folders(runs_folder: Path) -> Iterator[Path]:
@@ -77,7 +82,3 @@ def _folders(runs_folder: Path) -> Iterator[Path]:
         for folder in sorted(runs_folder.iterdir()):
             if not folder.name.startswith(".") and (folder / "run.json").is_file():
                 yield folder
-
-
-def _created(folder: Path) -> str:
-    return read_run(folder / "run.json").created_at

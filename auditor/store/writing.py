@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import uuid4
 
 import duckdb
 
@@ -33,7 +34,7 @@ def write_run(
     Raises StoreError (disk full, no permission) and leaves nothing behind then.
     """
     final = runs_folder / run.run_id
-    partial = runs_folder / f".partial-{os.getpid()}-{run.run_id}"
+    partial = runs_folder / f".partial-{os.getpid()}-{uuid4().hex}"
     try:
         runs_folder.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(runs_folder)
@@ -41,9 +42,7 @@ def write_run(
         _write_tables(connection, partial)
         _copy_sources(partial / "sources", spec_file, sources)
         _write_durably(partial / "run.json", to_json_text(run))
-        if final.exists():
-            shutil.rmtree(final)
-        partial.rename(final)
+        _replace(partial, final)
     except (OSError, duckdb.Error) as error:
         shutil.rmtree(partial, ignore_errors=True)
         raise StoreError(_unwritable(final, error)) from error
@@ -51,6 +50,17 @@ def write_run(
         shutil.rmtree(partial, ignore_errors=True)
         raise
     return final
+
+
+def _replace(partial: Path, final: Path) -> None:
+    """Put the run in its place; an equal run that is there already (the same second, the same content) goes after."""
+    if final.exists():
+        old = partial.with_name(f"{partial.name}-old")
+        final.rename(old)
+        partial.rename(final)
+        shutil.rmtree(old)
+    else:
+        partial.rename(final)
 
 
 def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
@@ -84,8 +94,6 @@ def _remove_abandoned(runs_folder: Path) -> None:
 
 
 def _is_alive(pid: int) -> bool:
-    if pid == os.getpid():
-        return False
     with contextlib.suppress(PermissionError):
         try:
             os.kill(pid, 0)

@@ -7,8 +7,9 @@ from typing import Final
 
 from rich.text import Text
 
+from auditor.model import figures
 from auditor.model.run import Column, Run, Share
-from auditor.report import numbers, view
+from auditor.report import view
 from auditor.report.terminal.paper import Paper
 from auditor.report.text import PROSE_LIMIT
 from auditor.report.view import FieldView
@@ -78,9 +79,9 @@ def _wide_rows(field: FieldView, paper: Paper) -> list[list[Text]]:
             paper.text(column.consumer),
             rate(column, paper),
             Text(f"{column.verdicts['ok']:,}/{column.judged:,}"),
-            paper.text(numbers.interval(column.interval), "dim"),
+            paper.text(figures.interval(column.interval), "dim"),
             bar(column, paper),
-            paper.text(_unit(numbers.ceiling(column))),
+            paper.text(_unit(figures.ceiling(column))),
             Text(f"{column.blocked:,}"),
             Text(view.shape_loss(column)),
             Text(f"{column.lost_to_value:,}"),
@@ -88,7 +89,7 @@ def _wide_rows(field: FieldView, paper: Paper) -> list[list[Text]]:
         for column in field.columns
     ]
     return rows + [
-        [name, figure, count, paper.text(numbers.interval(part.interval), "dim"), share_bar(part, paper)]
+        [name, figure, count, paper.text(figures.interval(part.interval), "dim"), share_bar(part, paper)]
         for name, figure, count, part in _joint(field, paper)
     ]
 
@@ -100,7 +101,7 @@ def _narrow_rows(field: FieldView, paper: Paper) -> list[list[Text]]:
             rate(column, paper),
             Text(f"{column.verdicts['ok']:,}/{column.judged:,}"),
             bar(column, paper),
-            paper.text(f"ceiling {_unit(numbers.ceiling(column))}"),
+            paper.text(f"ceiling {_unit(figures.ceiling(column))}"),
         ]
         for column in field.columns
     ]
@@ -112,7 +113,7 @@ def _joint(field: FieldView, paper: Paper) -> list[tuple[Text, Text, Text, Share
         return []
     parts = ((_EVERYWHERE, field.summary.usable_everywhere), (_STRINGS, field.summary.string_equality))
     return [
-        (Text(name, style="italic"), paper.text(_unit(numbers.share(part))), Text(f"{part.count:,}/{part.of:,}"), part)
+        (Text(name, style="italic"), paper.text(_unit(figures.share(part))), Text(f"{part.count:,}/{part.of:,}"), part)
         for name, part in parts
     ]
 
@@ -126,7 +127,7 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
     if narrow:
         blocked = f"{column.blocked:,}" if alike else view.blocked(column)
         shape, value = view.shape_loss(column), f"{column.lost_to_value:,}"
-        said = f"95 % {numbers.interval(column.interval)} · blocked {blocked} · lost to shape {shape}, to value {value}"
+        said = f"95 % {figures.interval(column.interval)} · blocked {blocked} · lost to shape {shape}, to value {value}"
         paper.line(paper.text(said), indent=4, hang=2)
     classes = "" if narrow or alike or not column.blocked else f"blocked {view.blocked(column)}"
     parts = (view.usable_line(column), classes, view.other_verdicts(column))
@@ -137,13 +138,13 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
 
 
 def _unit(rate_text: str) -> str:
-    return rate_text if rate_text == numbers.NO_RATE else f"{rate_text} %"
+    return rate_text if rate_text == figures.NO_RATE else f"{rate_text} %"
 
 
 def rate(column: Column, paper: Paper) -> Text:
     """Give the content rate, struck through where it is untrusted."""
     style = "strike dim" if column.untrusted else "bold"
-    return paper.text(_unit(numbers.rate(column)), style if column.content_rate is not None else "dim")
+    return paper.text(_unit(figures.rate(column)), style if column.content_rate is not None else "dim")
 
 
 def bar(column: Column, paper: Paper) -> Text:

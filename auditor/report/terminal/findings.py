@@ -6,9 +6,9 @@ from typing import Final
 
 from rich.text import Text
 
+from auditor.model.figures import plural
 from auditor.model.run import Finding, Run, Witness
 from auditor.report import view
-from auditor.report.numbers import plural
 from auditor.report.terminal.paper import LABEL, Paper
 from auditor.report.text import DATA_LIMIT, PROSE_LIMIT
 

@@ -17,7 +17,7 @@ CHUNK = 262_144
 _TYPES = {bool: "BOOLEAN", int: "BIGINT", str: "VARCHAR"}
 
 
-class Column:
+class Cells:
     """A column that grows chunk by chunk: long ones are packed as Arrow arrays, a tenth of the size of Python texts."""
 
     def __init__(self, kind: type[str] | type[int] | type[bool], values: Iterable[Any] = ()) -> None:
@@ -66,7 +66,7 @@ class Column:
 
 
 @contextmanager
-def shown(connection: DuckDBPyConnection, name: str, columns: Mapping[str, Column]) -> Iterator[None]:
+def shown(connection: DuckDBPyConnection, name: str, columns: Mapping[str, Cells]) -> Iterator[None]:
     """Show columns of one length to DuckDB as a table while the block runs."""
     if all(column.is_short for column in columns.values()):
         lists = ", ".join(
