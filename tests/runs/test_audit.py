@@ -122,7 +122,9 @@ def test_formats_give_equal_runs(tmp_path: Path, suffix: str) -> None:
     """The same cases from CSV, JSONL and Parquet: same manifest, same columns, same findings."""
     folder = workspace(tmp_path, [*FIVE, ("", "2024-03-01"), (None, "2024-03-01"), ("2024-03-01", None)])
     base = auditor.run(folder).run
-    records = duckdb.read_csv(str(folder / "records.csv"), all_varchar=True, allow_quoted_nulls=False, header=True)
+    records = duckdb.connect().read_csv(
+        str(folder / "records.csv"), all_varchar=True, allow_quoted_nulls=False, header=True
+    )
     if suffix == "jsonl":
         columns = records.columns
         lines = (dict(zip(columns, row, strict=True)) for row in records.fetchall())
