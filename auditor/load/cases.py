@@ -20,6 +20,7 @@ from auditor.load.pairs import (
     check_conservation,
     counts_by_field,
     create_pairs,
+    create_pairs_of_aligned_sources,
     create_pairs_of_one_source,
     finish_tokens,
 )
@@ -48,6 +49,15 @@ class Headed:
     columnar: ColumnarFile | None
 
 
+@dataclass(frozen=True)
+class Roles:
+    """Both sides, opened, and how they may be brought together: `one source`, `row by row` or `joined`."""
+
+    predictions: RoleTable
+    references: RoleTable
+    way: str
+
+
 def load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bool = False) -> Loaded:
     """Read predictions and references into the table `pairs` of `connection`; LoadError says what cannot be read.
 
@@ -66,45 +76,21 @@ def load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bo
 
 
 def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Loaded:
-    fields = tuple(spec.fields)
-    predicted = find_files(spec.folder, spec.cases.predictions, "predictions")
-    same = spec.cases.predictions == spec.cases.references
-    referred = predicted if same else find_files(spec.folder, spec.cases.references, "references")
-    headed = _headed(spec, connection, "prediction", predicted)
-    heads = _headed(spec, connection, "reference", referred, headed if same else None)
-    one_source = same and not payloads and _is_one_source(headed, heads)
-    if one_source:
-        both = [replace(head, layout=replace(head.layout, other="reference")) for head in headed]
-        predictions = role_table([_open(head, connection, False) for head in both])
-        references = references_of(predictions)
-    else:
-        if same:
-            _refuse_same_columns(headed, heads)
-        excluded = (_own_names(heads), _own_names(headed)) if same else (frozenset(), frozenset())
-        predictions = role_table([_open(head, connection, payloads, excluded[0]) for head in headed])
-        references = role_table([_open(head, connection, payloads, excluded[1]) for head in heads])
+    roles = _open_roles(spec, connection, payloads)
+    predictions, references = roles.predictions, roles.references
     try:
         _require_places(spec, predictions, references)
-        manifest = identify_references(references, connection, fields)
-        if one_source:
-            ids = manifest.ids.count
-            create_pairs_of_one_source(predictions, connection, spec.fields)
-            if len(counts_by_field(connection)) < len(fields):
-                _require_fields(predictions, connection, fields)
-            add_absent_units(predictions, connection, spec.fields, ids)
-        else:
-            ids = identify_predictions(predictions, connection, fields)
-            _require_fields(predictions, connection, fields)
-            _require_fields(references, connection, fields)
-            create_pairs(predictions, references, connection, spec.fields, payloads)
+        manifest = identify_references(references, connection, tuple(spec.fields))
+        expected = manifest.ids.count
+        ids = _create_pairs(roles, connection, spec, expected, payloads)
         finish_tokens(connection)
-        check_conservation(connection, spec.fields, manifest.ids.count)
+        check_conservation(connection, spec.fields, expected)
         return Loaded(
-            cases=_case_counts(connection, fields[0], manifest.ids.count, ids),
+            cases=_case_counts(connection, expected, ids),
             finish_reasons=_finish_reasons(predictions, references, connection),
             sources=(*_sources(predictions), *_sources(references)),
             manifest_rows_sha256=manifest.sha256(),
-            carried=_carried(predictions, connection, fields),
+            carried=_carried(roles, connection, tuple(spec.fields)),
             rows_read={"predictions": predictions.count, "references": references.count},
             predictions=predictions,
             references=references,
@@ -112,6 +98,52 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
     finally:
         predictions.release()
         references.release()
+
+
+def _open_roles(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Roles:
+    predicted = find_files(spec.folder, spec.cases.predictions, "predictions")
+    same = spec.cases.predictions == spec.cases.references
+    referred = predicted if same else find_files(spec.folder, spec.cases.references, "references")
+    left = _headed(spec, connection, "prediction", predicted)
+    right = _headed(spec, connection, "reference", referred, left if same else None)
+    plain = not payloads and all(
+        head.layout.form == "long" and not head.layout.finish and not head.layout.error for head in (*left, *right)
+    )
+    if same and plain:
+        both = [replace(head, layout=replace(head.layout, other="reference")) for head in left]
+        predictions = role_table([_open(head, connection, False) for head in both])
+        return Roles(predictions, references_of(predictions), "one source")
+    if same:
+        _refuse_same_columns(left, right)
+    excluded = (_own_names(right), _own_names(left)) if same else (frozenset(), frozenset())
+    predictions = role_table([_open(head, connection, payloads, excluded[0]) for head in left])
+    references = role_table([_open(head, connection, payloads, excluded[1]) for head in right])
+    return Roles(predictions, references, "row by row" if plain and predictions.count == references.count else "joined")
+
+
+def _create_pairs(
+    roles: Roles, connection: duckdb.DuckDBPyConnection, spec: AuditSpec, expected: int, payloads: bool
+) -> int:
+    """Create the table in the cheapest way that the sources allow; give the number of ids with a prediction row."""
+    predictions, references, fields = roles.predictions, roles.references, tuple(spec.fields)
+    if roles.way == "one source":
+        create_pairs_of_one_source(predictions, connection, spec.fields)
+        if len(counts_by_field(connection)) < len(fields):
+            _require_fields(predictions, connection, fields)
+        add_absent_units(predictions, connection, spec.fields, expected)
+        return expected
+    dense = references.count == expected * len(fields)
+    if (
+        roles.way == "row by row"
+        and dense
+        and create_pairs_of_aligned_sources(predictions, references, connection, spec.fields, expected)
+    ):
+        return expected
+    ids = identify_predictions(predictions, connection, fields)
+    _require_fields(predictions, connection, fields)
+    _require_fields(references, connection, fields)
+    create_pairs(predictions, references, connection, spec.fields, payloads)
+    return ids
 
 
 def _headed(
@@ -139,11 +171,6 @@ def _headed(
                 f"the {role}s of a spec have one form",
             )
     return heads
-
-
-def _is_one_source(predicted: Sequence[Headed], referred: Sequence[Headed]) -> bool:
-    heads = (*predicted, *referred)
-    return all(head.layout.form == "long" and not head.layout.finish and not head.layout.error for head in heads)
 
 
 def _own_names(heads: Sequence[Headed]) -> frozenset[str]:
@@ -217,9 +244,10 @@ def _fields_of(table: RoleTable, connection: duckdb.DuckDBPyConnection) -> list[
     return [row[0] for row in found.fetchall()]
 
 
-def _case_counts(connection: duckdb.DuckDBPyConnection, field: str, expected: int, ids: int) -> CaseCounts:
+def _case_counts(connection: duckdb.DuckDBPyConnection, expected: int, ids: int) -> CaseCounts:
+    # Every case has one unit of every field, so that any field tells.
     found = connection.execute(
-        "SELECT outcome, sum(n)::BIGINT FROM pairs WHERE field = ? GROUP BY outcome", [field]
+        "SELECT outcome, sum(n)::BIGINT FROM pairs WHERE field = (SELECT min(field) FROM pairs) GROUP BY outcome"
     ).fetchall()
     counts = dict(found)
     blocked = {name: counts.get(name, 0) for name in BLOCKED_VERDICTS}
@@ -241,15 +269,14 @@ def _finish_reasons(
     return dict(found.fetchall())
 
 
-def _carried(
-    predictions: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]
-) -> frozenset[str] | None:
-    form = predictions.layout.form
+def _carried(roles: Roles, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> frozenset[str] | None:
+    form = roles.predictions.layout.form
     if form == "completions":
         return None
     if form == "long":
-        return frozenset(fields) if predictions.layout.other else frozenset(_fields_of(predictions, connection))
-    return frozenset().union(*(part.carried or frozenset() for part in predictions.parts))
+        known = fields if roles.way == "one source" else _fields_of(roles.predictions, connection)
+        return frozenset(known)
+    return frozenset().union(*(part.carried or frozenset() for part in roles.predictions.parts))
 
 
 def _sources(table: RoleTable) -> list[dict[str, Any]]:

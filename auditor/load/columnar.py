@@ -28,7 +28,7 @@ _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL")
 
 
 class ColumnarFile:
-    """A CSV or Parquet file: its column names, their types, and a relation with columns c0, c1, … and `ordinal`."""
+    """A CSV or Parquet file: its names and types, and a relation with columns c0, c1, … and `position` or `ordinal`."""
 
     def __init__(self, file: SourceFile, connection: duckdb.DuckDBPyConnection) -> None:
         self.file = file
@@ -69,6 +69,10 @@ def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, exclud
     """Give a CSV or Parquet file of the columns or long form as a part."""
     columns: dict[str, Value] = {}
     _add(columns, "id", columnar.text([layout.id]))
+    ordinal = "ordinal"
+    if columnar.file.format == "parquet":
+        columns["position"] = Value("position")
+        ordinal = "position + 1"
     _add(columns, "locale", columnar.text(layout.locale))
     _add(columns, "jurisdiction", columnar.text(layout.jurisdiction))
     carried = None
@@ -83,7 +87,7 @@ def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, exclud
         if payloads:
             columns["payload"] = _payload(columnar, [name for name in columnar.names if name in carried])
     _add_outcome(columns, columnar, layout)
-    return Part(columnar.file, layout, columnar.count, columnar.relation, columns, carried, columnar.release)
+    return Part(columnar.file, layout, columnar.count, columnar.relation, columns, carried, columnar.release, ordinal)
 
 
 def _add(columns: dict[str, Value], name: str, value: Value | None) -> None:
@@ -144,10 +148,7 @@ def _open_parquet(
         raise mistake(file.name, f"cannot be read as Parquet: {first}", "is it complete, and Parquet?") from error
     names, types = [row[0] for row in described], [row[1] for row in described]
     aliases = ", ".join(f"c{i}" for i in range(len(names)))
-    relation = (
-        f"(SELECT file_row_number + 1 AS ordinal, * EXCLUDE (file_row_number) FROM {source} AS t({aliases}, "
-        "file_row_number))"
-    )
+    relation = f"(SELECT * FROM {source} AS t({aliases}, position))"
     return names, types, count, lambda _: relation
 
 

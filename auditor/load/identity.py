@@ -22,12 +22,12 @@ _NAMED = 5
 _Batch = tuple[Any, list[Any], bool]
 
 
-def reference_value(table: RoleTable, name: str) -> Value:
-    """Give the value of a reference column, NULL where it is empty."""
-    value = table.value(name, name)
+def reference_value(table: RoleTable, name: str, sql: str = "") -> Value:
+    """Give the value of a reference column (at the place `sql` of a query), NULL where it is empty."""
+    value = table.value(name, sql or name)
     if value.token:
-        return Value(f"CASE WHEN {name} NOT IN ('\"\"', 'null') THEN {name} END", token=True)
-    return Value(f"nullif({name}, '')")
+        return Value(f"CASE WHEN {value.sql} NOT IN ('\"\"', 'null') THEN {value.sql} END", token=True)
+    return Value(f"nullif({value.sql}, '')")
 
 
 def identify_references(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> Manifest:

@@ -47,11 +47,14 @@ class Loaded:
         name = "value" if long else f"v{list(table.layout.fields).index(field)}"
         rows = table.scan(connection, ("id", "field", name) if long else ("id", name))
         of_field = "field = $field" if long else "$field IS NOT NULL"
-        return connection.execute(
+        query = (
             f"SELECT id, token FROM (SELECT ordinal, id, {table.value(name, name).as_token()} AS token "
-            f"FROM {rows} WHERE {of_field}) WHERE token IN (SELECT unnest($tokens::VARCHAR[])) ORDER BY ordinal",
-            {"field": field, "tokens": list(tokens)},
-        ).fetchall()
+            f"FROM {rows} WHERE {of_field}) WHERE token IN (SELECT unnest($tokens::VARCHAR[])) ORDER BY ordinal"
+        )
+        try:
+            return connection.execute(query, {"field": field, "tokens": list(tokens)}).fetchall()
+        finally:
+            table.release()
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -127,27 +127,67 @@ def _wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: F
 
 def create_pairs_of_one_source(pairs: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields) -> None:
     """Create the table from a long source that holds predictions and references side by side."""
-    names = ["field", "value", "other"]
-    place = _NONE
-    placed = [literal(name) for name, field in fields.items() if field.type in _PLACED_TYPES]
-    if placed and pairs.names & {"locale", "jurisdiction"}:
-        names += ["locale", "jurisdiction"]
-        given = f"field IN ({', '.join(placed)}) AND coalesce(value, other) IS NOT NULL"
-        place = f"CASE WHEN {given} THEN {place_sql('locale', 'jurisdiction')} END"
-    reference = reference_value(pairs, "other")
-    numbers = " ".join(f"WHEN {literal(name)} THEN {number}" for number, name in enumerate(fields, 1))
-    # A number stands for the field while rows are grouped: a tenth less work than with its name.
+    has_place = _has_place(fields, pairs.names)
+    names = ("field", "value", "other", *(("locale", "jurisdiction") if has_place else ()))
     rows = f"""
-        SELECT CAST(CASE field {numbers} END AS USMALLINT) AS field_number, value, {reference.sql} AS reference,
-            {place} AS place, ordinal
-        FROM {pairs.scan(connection, tuple(names))}"""
+        SELECT ordinal, field, value, {reference_value(pairs, "other").sql} AS reference,
+            {place_sql("locale", "jurisdiction") if has_place else _NONE} AS place
+        FROM {pairs.scan(connection, names)}"""
+    _group_rows(connection, fields, rows, pairs.value("value", "value"), pairs.value("other", "reference"))
+
+
+def create_pairs_of_aligned_sources(
+    predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, expected: int
+) -> bool:
+    """Create the table from two long sources that hold the same (id, field) row by row, if they do.
+
+    This needs no join. Where every row agrees with its neighbour, and the references hold every case and field once, so
+    do the predictions; a row that does not agree is left out, so that its field falls short of `expected`.
+    """
+    has_place = _has_place(fields, predictions.names | references.names)
+    names = ("id", "field", "value", *(("locale", "jurisdiction") if has_place else ()))
+    place = place_sql("coalesce(r.locale, p.locale)", "coalesce(r.jurisdiction, p.jurisdiction)")
+    # DuckDB streams through both files only where nothing is computed from either; else it keeps one in memory.
+    plain = len(predictions.parts) == 1 and "position" in predictions.names
+    left = predictions.scan(connection, (*names, "position") if plain else names, numbered=not plain)
+    right = references.scan(connection, names, numbered=False)
+    rows = f"""
+        SELECT {"p.position + 1" if plain else "p.ordinal"} AS ordinal, p.field AS field, p.value AS value,
+            {reference_value(references, "value", "r.value").sql} AS reference,
+            {place if has_place else _NONE} AS place
+        FROM {left} AS p POSITIONAL JOIN {right} AS r
+        WHERE p.id = r.id AND p.field = r.field"""
+    _group_rows(connection, fields, rows, predictions.value("value", "value"), references.value("value", "reference"))
+    counts = counts_by_field(connection)
+    if all(counts.get(name) == expected for name in fields):
+        return True
+    connection.execute("DROP TABLE pairs")
+    return False
+
+
+def _has_place(fields: Fields, names: frozenset[str]) -> bool:
+    return bool(names & {"locale", "jurisdiction"}) and any(f.type in _PLACED_TYPES for f in fields.values())
+
+
+def _group_rows(
+    connection: duckdb.DuckDBPyConnection, fields: Fields, rows: str, prediction: Value, reference: Value
+) -> None:
+    """Create the table from rows of ordinal, field, value, reference, place."""
+    numbers = {name: number for number, name in enumerate(fields, 1)}
+    placed = [str(numbers[name]) for name, field in fields.items() if field.type in _PLACED_TYPES]
+    given = f"field_number IN ({', '.join(placed or ['0'])}) AND coalesce(value, reference) IS NOT NULL"
+    whens = " ".join(f"WHEN {literal(name)} THEN {number}" for name, number in numbers.items())
+    # A number stands for the field while rows are grouped: a tenth less work than with its name.
+    numbered = f"""
+        SELECT * REPLACE (CASE WHEN {given} THEN place END AS place)
+        FROM (SELECT *, CAST(CASE field {whens} END AS USMALLINT) AS field_number FROM ({rows}))
+        WHERE field_number IS NOT NULL"""
     grouped = f"""
         SELECT field_number, value, reference, place, count(*) AS n, min(ordinal) AS first_row
-        FROM ({rows}) WHERE field_number IS NOT NULL GROUP BY field_number, value, reference, place"""
+        FROM ({numbered}) GROUP BY field_number, value, reference, place"""
     connection.execute(f"""
         CREATE TABLE pairs AS SELECT [{", ".join(map(literal, fields))}][field_number] AS field, 'judged' AS outcome,
-            {pairs.value("value", "value").as_json()} AS prediction,
-            {Value("reference", reference.token).as_json()} AS reference,
+            {prediction.as_json()} AS prediction, {reference.as_json()} AS reference,
             {_NONE} AS payload, {_NONE} AS reference_payload, place, n, first_row
         FROM ({grouped})""")
 

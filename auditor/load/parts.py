@@ -47,6 +47,7 @@ class Part:
     columns: dict[str, Value]
     carried: frozenset[str] | None = None
     release: Callable[[], None] = lambda: None
+    ordinal: str = "ordinal"  # SQL of the 1-based number of a row
 
 
 @dataclass(frozen=True)
@@ -71,13 +72,14 @@ class RoleTable:
         """Columns that at least one part has."""
         return frozenset().union(*(part.columns for part in self.parts))
 
-    def scan(self, connection: duckdb.DuckDBPyConnection, names: tuple[str, ...]) -> str:
-        """Give a text for FROM with `ordinal` and the columns `names`; one query may read it."""
+    def scan(self, connection: duckdb.DuckDBPyConnection, names: tuple[str, ...], *, numbered: bool = True) -> str:
+        """Give a text for FROM with the columns `names`, and `ordinal` if `numbered`; one query may read it."""
         selects, offset = [], 0
         for part in self.parts:
-            columns = ", ".join(f"{self._expression(part, name)} AS {name}" for name in names)
-            ordinal = f"ordinal + {offset}" if offset else "ordinal"
-            selects.append(f"SELECT {ordinal} AS ordinal, {columns} FROM {part.relation(connection)}")
+            columns = [f"{self._expression(part, name)} AS {name}" for name in names]
+            if numbered:
+                columns.append(f"{part.ordinal} + {offset} AS ordinal" if offset else f"{part.ordinal} AS ordinal")
+            selects.append(f"SELECT {', '.join(columns)} FROM {part.relation(connection)}")
             offset += part.count
         return "(" + " UNION ALL ".join(selects) + ")"
 

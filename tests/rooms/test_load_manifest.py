@@ -179,6 +179,29 @@ def test_large_files_give_the_pairs_of_small_ones(workspace, request):
     assert all(pairs == found[0] for pairs in found)
 
 
+def test_sources_that_go_row_by_row_give_the_pairs_of_a_join(workspace, large):
+    rows = texts(200)
+    predictions = {case: dict(zip(FIELDS, reversed(values.values()), strict=True)) for case, values in rows.items()}
+    ids = orders(rows)[0]
+    references = workspace.csv("r.csv", long(rows, ids))
+    made = long(predictions, ids, name="prediction")
+    loaded = workspace.load(workspace.csv("aligned.csv", made), references, FIELDS)
+    pairs = workspace.pairs()
+    assert (loaded.cases.expected, loaded.cases.judged, loaded.cases.unrelated) == (len(ids), len(ids), 0)
+    assert workspace.load(workspace.csv("p.csv", made[::-1]), references, FIELDS).cases == loaded.cases
+    assert workspace.pairs() == pairs
+
+    one_odd = [*made[:5], made[5] | {"case_id": "elsewhere"}, *made[6:]]
+    cases = workspace.load(workspace.csv("odd.csv", one_odd), references, FIELDS).cases
+    assert (cases.expected, cases.judged, cases.unrelated) == (len(ids), len(ids), 1)
+    assert sum(row[-1] for row in workspace.pairs() if row[2] is None) == sum(
+        row[-1] for row in pairs if row[2] is None
+    ) + (made[5]["prediction"] is not None)
+
+    with pytest.raises(LoadError, match=r"occurs 2 times in the predictions"):
+        workspace.load(workspace.csv("twice.csv", [*made[:5], made[4], *made[6:]]), references, FIELDS)
+
+
 def test_a_lost_case_is_an_internal_error(workspace):
     name = workspace.csv("r.csv", columns(texts(3), ["c0", "c1"]))
     workspace.load(name, workspace.csv("s.csv", columns(texts(3), ["c0", "c1"])), FIELDS)
