@@ -10,6 +10,7 @@ import duckdb
 
 from auditor.errors import LoadError, Mistake
 from auditor.load.columnar import ColumnarFile, open_columnar
+from auditor.load.completions import open_columnar_completions
 from auditor.load.files import SourceFile, find_files, mistake, nearest
 from auditor.load.identity import identify_predictions, identify_references
 from auditor.load.json_lines import first_keys
@@ -25,7 +26,7 @@ from auditor.load.pairs import (
     finish_tokens,
 )
 from auditor.load.parts import Part, RoleTable, references_of, role_table
-from auditor.load.unfold import open_columnar_completions, open_json_lines
+from auditor.load.unfold import open_json_lines
 from auditor.model.run import CaseCounts
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec

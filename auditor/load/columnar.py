@@ -15,7 +15,7 @@ from auditor.load.finish import outcome_sql
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
-from auditor.load.tokens import literal, string_token
+from auditor.load.tokens import literal, path_literal, string_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,17 +139,37 @@ def typed_value(sql: str, type_name: str) -> Value:
 def _open_parquet(
     file: SourceFile, connection: duckdb.DuckDBPyConnection
 ) -> tuple[list[str], list[str], int, Relation]:
-    source = f"read_parquet({literal(str(file.path))}, file_row_number = true)"
+    path = path_literal(file.path)
+    source = f"read_parquet({path}, hive_partitioning = false)"
     try:
-        described = connection.execute(f"DESCRIBE SELECT * EXCLUDE (file_row_number) FROM {source}").fetchall()
+        types = [row[1] for row in connection.execute(f"DESCRIBE FROM {source}").fetchall()]
+        schema = connection.execute(f"SELECT name, num_children FROM parquet_schema({path})").fetchall()
         count = connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]
     except duckdb.Error as error:
         first = str(error).splitlines()[0]
         raise mistake(file.name, f"cannot be read as Parquet: {first}", "is it complete, and Parquet?") from error
-    names, types = [row[0] for row in described], [row[1] for row in described]
+    names = _header(file, _top_level(schema))
     aliases = ", ".join(f"c{i}" for i in range(len(names)))
-    relation = f"(SELECT * FROM {source} AS t({aliases}, position))"
-    return names, types, count, lambda _: relation
+    if "file_row_number" in map(str.lower, names):  # DuckDB's option of this name would clash with the column
+        return (
+            names,
+            types,
+            count,
+            lambda _: f"(SELECT *, row_number() OVER () - 1 AS position FROM {source} AS t({aliases}))",
+        )
+    source = f"read_parquet({path}, hive_partitioning = false, file_row_number = true)"
+    return names, types, count, lambda _: f"(SELECT * FROM {source} AS t({aliases}, position))"
+
+
+def _top_level(schema: Sequence[tuple[str, int | None]]) -> list[str]:
+    """Give the names of a Parquet file's own columns: DuckDB renames those that differ in case only."""
+    names: list[str] = []
+    inside = 0
+    for name, children in schema[1:]:
+        if inside == 0:
+            names.append(name)
+        inside += (children or 0) - (1 if inside else 0)
+    return names
 
 
 def _open_delimited(
@@ -160,11 +180,12 @@ def _open_delimited(
     rows.close()
     if not (file.lone_returns or file.spaced_quotes or len(names) == 1):
         columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(names)))
-        source = (
-            f"read_csv({literal(str(file.path))}, delim = {literal(delimiter_of(file))}, columns = {{{columns}}}, "
-            "header = true, quote = '\"', escape = '\"', auto_detect = false, strict_mode = true, "
-            f"allow_quoted_nulls = false, max_line_size = {_LONGEST_LINE})"
+        options = (
+            f"delim = {literal(delimiter_of(file))}, quote = '\"', escape = '\"', header = true, "
+            f"auto_detect = false, strict_mode = true, allow_quoted_nulls = false, max_line_size = {_LONGEST_LINE}, "
+            "hive_partitioning = false"
         )
+        source = f"read_csv({path_literal(file.path)}, columns = {{{columns}}}, {options})"
         try:
             count = connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]
         except duckdb.InvalidInputException:

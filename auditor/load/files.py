@@ -101,6 +101,8 @@ def _examined(path: Path, folder: Path) -> SourceFile:
 
 
 def _format(path: Path, head: bytes) -> str:
+    if head.startswith(b"\x1f\x8b"):
+        raise mistake(path.name, "is compressed (gzip)", "unpack it first")
     if known := FORMAT_OF_SUFFIX.get(path.suffix.lower()):
         return known
     if head.startswith(b"PAR1"):

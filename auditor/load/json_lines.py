@@ -162,6 +162,8 @@ def _may_repeat(
     if b"\\" in chunk and ESCAPED_KEY.search(chunk):
         return True
     for key, ascii_spelling, spelling in spellings:
+        if not any(columns[key]):
+            continue
         found = chunk.count(spelling) + (chunk.count(ascii_spelling) if ascii_spelling != spelling else 0)
         if found > len(columns[key]) - columns[key].count(None):
             return True

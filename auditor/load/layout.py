@@ -49,6 +49,8 @@ def layout_of(spec: AuditSpec, role: Role, file: SourceFile, names: Sequence[str
         raise mistake(file.name, f"no column {cases.id!r} for the id of the case", _among(cases.id, names))
     fields = {name: _paths(field, role) for name, field in spec.fields.items()}
     form = _form(spec, role, fields, names)
+    if form == "columns":
+        fields = {name: _first_found(paths, names) for name, paths in fields.items()}
     completions = form == "completions"
     layout = Layout(
         role=role,
@@ -89,6 +91,11 @@ def _form(spec: AuditSpec, role: Role, fields: dict[str, tuple[str, ...]], names
     if role == "prediction" and "completion" in names and not any(found):
         return "completions"
     return "columns"
+
+
+def _first_found(paths: tuple[str, ...], names: Sequence[str]) -> tuple[str, ...]:
+    """Put the path that the header has before the one that it has not."""
+    return tuple(sorted(paths, key=lambda path: not has_path(names, path)))
 
 
 def has_path(names: Sequence[str], path: str) -> bool:

@@ -18,7 +18,7 @@ from auditor.load.json_lines import ESCAPED_KEY, read_chunks
 from auditor.load.layout import Layout
 from auditor.load.manifest import contents_of
 from auditor.load.spool import Spool
-from auditor.load.tokens import literal
+from auditor.load.tokens import literal, path_literal
 
 #: Below, a file is read before pyarrow is imported.
 SMALLEST = 16 << 20
@@ -63,10 +63,8 @@ def _read_into(
     selected = ", ".join(f"CAST(k{index} AS VARCHAR)" for index in range(len(columns)))
     typed = ", ".join(f"{literal(key)}: 'JSON'" for key in columns.values())
     aliases = ", ".join(f"k{index}" for index in range(len(columns)))
-    query = (
-        f"SELECT {selected} FROM read_json({literal(str(file.path))}, format = 'newline_delimited', "
-        f"columns = {{{typed}}}) AS t({aliases})"
-    )
+    options = f"format = 'newline_delimited', hive_partitioning = false, columns = {{{typed}}}"
+    query = f"SELECT {selected} FROM read_json({path_literal(file.path)}, {options}) AS t({aliases})"
     with closing(connection.sql(query).to_arrow_reader(_BATCH)) as reader:
         for batch in reader:
             arrays = _lossless(dict(zip(columns, batch.columns, strict=True)), missing)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UPPER_CASE_ESCAPES = (0x0B, 0x0E, 0x0F, *range(0x1A, 0x20))
@@ -50,6 +51,11 @@ def identifier(name: str) -> str:
 def literal(text: str) -> str:
     """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def path_literal(path: Path) -> str:
+    """Quote a path for DuckDB's readers, which would take `[1]` or `*` in a file's name for a pattern."""
+    return literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
 def text_token_sql(column: str) -> str:

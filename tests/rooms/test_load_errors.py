@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 
 import pytest
@@ -141,3 +142,7 @@ def test_a_damaged_parquet_page_is_an_error_that_names_the_files(workspace):
     content[2000:6000] = bytes(4000)
     path.write_bytes(content)
     assert "p.parquet" in refused(workspace, name)
+
+
+def test_a_compressed_file_is_named_so(workspace):
+    assert "p.csv.gz: is compressed (gzip)" in refused(workspace, workspace.write("p.csv.gz", gzip.compress(b"x")))

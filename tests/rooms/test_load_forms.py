@@ -7,6 +7,7 @@ import json
 import pytest
 
 from auditor.errors import LoadError
+from auditor.load import regular_lines
 from tests.rooms.load_workspace import Workspace
 
 DATE_AND_TOTAL = {"date": "date", "total": "decimal"}
@@ -266,3 +267,47 @@ def test_nothing_is_left_in_the_connection_but_the_pairs(workspace):
     workspace.load(*write_all(workspace, "columns", COLUMNS)[1:2], workspace.csv("r.csv", REFERENCES), DATE_AND_TOTAL)
     assert workspace.connection.execute("SHOW ALL TABLES").fetchall()[0][2] == "pairs"
     assert len(workspace.connection.execute("SHOW ALL TABLES").fetchall()) == 1
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_file_name_is_no_pattern_and_a_folder_no_column(workspace, suffix, monkeypatch):
+    monkeypatch.setattr(regular_lines, "SMALLEST", 0)
+    write = {"csv": workspace.csv, "jsonl": workspace.json_lines, "parquet": workspace.parquet}[suffix]
+    (workspace.folder / "year=2024").mkdir()
+    write(f"year=2024/p1.{suffix}", [{"case_id": "a", "x": "another file"}])
+    name = write(f"year=2024/p[1].{suffix}", [{"case_id": "a", "x": "this file"}])
+    loaded = workspace.load(name, workspace.csv("r.csv", [{"case_id": "a", "x": "r"}]), {"x": "category"})
+    assert workspace.pairs("prediction") == [('"this file"',)]
+    assert loaded.carried == {"x"}
+
+
+def test_parquet_columns_keep_their_names(workspace):
+    names = ["X", "x", "file_row_number", "position", "a.b"]
+    row = {"case_id": "a"} | {name: f"in {name}" for name in names}
+    references = workspace.parquet("r.parquet", [{"case_id": "a"} | dict.fromkeys(names, "r")])
+    loaded = workspace.load(workspace.parquet("p.parquet", [row]), references, dict.fromkeys(names, "category"))
+    assert dict(workspace.pairs("field, prediction")) == {name: f'"in {name}"' for name in names}
+    assert loaded.carried == set(names)
+
+
+def test_a_named_finish_column_blocks_cases_of_any_form(workspace):
+    rows = [{"case_id": case, "x": "v", "why": why} for case, why in (("a", "length"), ("b", "stop"), ("c", None))]
+    references = workspace.csv("r.csv", [{"case_id": case, "x": "r"} for case in "abc"])
+    long_rows = [{"case_id": r["case_id"], "field": "x", "prediction": "v", "why": r["why"]} for r in rows]
+    for number, made in enumerate((rows, long_rows)):
+        for suffix, write in (("csv", workspace.csv), ("jsonl", workspace.json_lines), ("parquet", workspace.parquet)):
+            name = write(f"p{number}.{suffix}", made)
+            loaded = workspace.load(name, references, {"x": "category"}, finish="why")
+            assert {case: found[0] for (case, _), found in workspace.by_case().items()} == {
+                "a": "truncated", "b": "judged", "c": "unknown"
+            }  # fmt: skip
+            assert loaded.finish_reasons == {"": 1, "length": 1, "stop": 1}
+
+
+def test_the_path_of_a_field_is_one_for_the_whole_file(workspace):
+    # The field's name is a key too, but the path counts, in lines that lack it as well.
+    rows = [{"case_id": "a", "amount": "1", "total": "2"}, {"case_id": "b", "total": "2"}]
+    fields = {"total": {"type": "decimal", "path": "amount"}}
+    references = workspace.csv("r.csv", [{"case_id": case, "total": "1"} for case in "ab"])
+    workspace.load(workspace.json_lines("p.jsonl", rows), references, fields)
+    assert {case: found[1] for (case, _), found in workspace.by_case().items()} == {"a": '"1"', "b": None}

@@ -1,0 +1,90 @@
+"""Completions: the text of a JSON object in one column, unfolded into a column per field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+
+from auditor.load.columnar import ColumnarFile
+from auditor.load.files import SourceFile
+from auditor.load.json_lines import members
+from auditor.load.layout import Layout
+from auditor.load.parts import Part
+from auditor.load.rows import Rows, case_columns, member, outcomes_of, part_of, value_at
+from auditor.load.spool import Spool
+from auditor.load.tokens import escape_surrogates, token_of
+
+_BATCH = 10_000
+
+
+def open_columnar_completions(columnar: ColumnarFile, layout: Layout) -> Part:
+    """Give the completions of a CSV or Parquet file as a part."""
+    return part_of(columnar.file, layout, spool_completions(columnar.file, layout, _rows(columnar, layout)))
+
+
+def _rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
+    names = [layout.id, *layout.locale, *layout.jurisdiction, *layout.finish, *layout.error, layout.completion]
+    selected = ", ".join(
+        value.as_token() if (value := columnar.value(name)) is not None else "CAST(NULL AS VARCHAR)" for name in names
+    )
+    row = 1
+    with closing(columnar.connection.cursor()) as cursor:  # others use the connection meanwhile
+        found = cursor.execute(f"SELECT {selected} FROM {columnar.relation(cursor)}")
+        while rows := found.fetchmany(_BATCH):
+            columns = {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+            yield Rows("row", row, columns)
+            row += len(rows)
+        columnar.release()
+
+
+def spool_completions(file: SourceFile, layout: Layout, batches: Iterable[Rows]) -> Spool:
+    """Read the completions that ended cleanly; the outcome of every case is a column beside its fields."""
+    names = [f"v{index}" for index in range(len(layout.fields))]
+    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", *names, "payload"])
+    for rows in batches:
+        case = case_columns(file, layout, rows)
+        outcomes = outcomes_of(layout, rows, case[3])
+        values: list[list[str | None]] = [[None] * len(outcomes) for _ in names]
+        payloads: list[str | None] = [None] * len(outcomes)
+        for index, completion in enumerate(rows.columns[layout.completion]):
+            if outcomes[index] != "judged":
+                continue
+            text = _completion_text(completion)
+            read = None if text is None else read_completion(text, layout.fields)
+            if read is None:
+                outcomes[index] = "malformed"
+                continue
+            payloads[index] = text
+            for column, value in zip(values, read, strict=True):
+                column[index] = value
+        spool.add([*case, outcomes, *values, payloads])
+    spool.close()
+    return spool
+
+
+def _completion_text(raw: str | None) -> str | None:
+    if raw is None:
+        return None
+    if raw[0] == '"':
+        return escape_surrogates(json.loads(raw))
+    return raw if raw[0] == "{" else None
+
+
+def read_completion(text: str, fields: dict[str, tuple[str, ...]]) -> list[str | None] | None:
+    """Give the token of each field in the text of a completion, or None where it is malformed."""
+    try:
+        found = members(text)
+        return [_at_first(found, paths) for paths in fields.values()]
+    except (ValueError, RecursionError):  # not JSON, no object, or a wanted key that occurs twice
+        return None
+
+
+def _at_first(found: Sequence[tuple[str, str]], paths: Sequence[str]) -> str | None:
+    path = paths[0]
+    value = member(found, path)
+    if value is None and "." in path:
+        first, *rest = path.split(".")
+        outer = member(found, first)
+        value = None if outer is None else value_at(outer, rest)
+    return None if value is None else token_of(value)

@@ -1,0 +1,145 @@
+"""Rows of a file whose values are JSON source texts: ids, texts, tokens and outcomes taken from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from auditor.errors import LoadError
+from auditor.load.files import SourceFile, mistake
+from auditor.load.finish import outcome_of
+from auditor.load.json_lines import members
+from auditor.load.layout import Layout
+from auditor.load.parts import Part, Value
+from auditor.load.spool import Spool
+from auditor.load.tokens import content_of, token_of
+
+_NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
+_TOKENS = ("value", "other", "payload")
+Column = Sequence[str | None]
+
+
+class RepeatedKeyError(ValueError):
+    """A key that is wanted occurs twice in one object."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of a file: JSON source texts by column; `line` is the number of the first one."""
+
+    where: str  # line or row
+    line: int
+    columns: dict[str, list[str | None]]
+    whole: list[list[tuple[str, str]]] | None = None
+
+    def first_of(self, names: Sequence[str]) -> Column:
+        """Give, per row, the first of `names` that has a value other than null."""
+        if len(names) == 1:
+            return self.columns[names[0]]
+        rows = zip(*(self.columns[name] for name in names), strict=True)
+        return [next((value for value in row if value is not None and value != "null"), None) for row in rows]
+
+
+def part_of(file: SourceFile, layout: Layout, spool: Spool, carried: frozenset[str] | None = None) -> Part:
+    """Give a spool with the fixed column names as a part."""
+    columns = {name: Value(name, name in _TOKENS or name[1:].isdigit()) for name in spool.names}
+    return Part(file, layout, spool.count, spool.scan, columns, carried, spool.release)
+
+
+def case_columns(file: SourceFile, layout: Layout, rows: Rows) -> list[Column]:
+    """Give the columns id, locale, jurisdiction, finish of some rows."""
+    # The plain string first: a call per row is what this costs otherwise.
+    ids = [
+        raw[1:-1] if raw is not None and raw[0] == '"' and "\\" not in raw and raw != '""' else _id(raw)
+        for raw in rows.columns[layout.id]
+    ]
+    if None in ids:
+        raise _missing_id(file, layout, rows, ids.index(None))
+    texts = [texts_of(rows.first_of(names)) for names in (layout.locale, layout.jurisdiction)]
+    return [ids, *texts, texts_of(rows.first_of(layout.finish)) if layout.finish else [None] * len(ids)]
+
+
+def _id(raw: str | None) -> str | None:
+    if raw is None or raw == "null":
+        return None
+    text = content_of(raw)
+    return text if text and raw[0] not in "{[tf" else None
+
+
+def _missing_id(file: SourceFile, layout: Layout, rows: Rows, index: int) -> LoadError:
+    raw = rows.columns[layout.id][index]
+    if raw is None or raw in ("null", '""'):
+        what = f"the id {layout.id!r} is missing or empty"
+    else:
+        what = f"the id {layout.id!r} is {raw[:40]}, neither a string nor a number"
+    number = rows.line + index
+    if rows.where == "line":
+        number = line_of(file, rows.line, index)
+    return mistake(f"{file.name}, {rows.where} {number}", what, "every row needs the id of its case")
+
+
+def line_of(file: SourceFile, first_line: int, index: int) -> int:
+    """Give the number of the line that holds a record, counted from the one at `first_line`; blank lines are none."""
+    with file.path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if number >= first_line and line.strip(b" \t\r\n\xef\xbb\xbf"):
+                if index == 0:
+                    return number
+                index -= 1
+    return first_line
+
+
+class _Contents(dict[str | None, str | None]):
+    """Content by source text, of columns with few distinct values."""
+
+    def __missing__(self, raw: str | None) -> str | None:
+        if len(self) > 100_000:
+            self.clear()
+        self[raw] = content = None if raw is None or raw == "null" else content_of(raw) or None
+        return content
+
+
+_contents = _Contents()
+
+
+def texts_of(column: Column) -> list[str | None]:
+    """Give contents; null and empty strings are none."""
+    return [_contents[raw] for raw in column]
+
+
+def tokens_of(column: Column) -> list[str | None]:
+    """Give tokens."""
+    return [raw if raw is None or "\\" not in raw else token_of(raw) for raw in column]
+
+
+def outcomes_of(layout: Layout, rows: Rows, finishes: Column) -> list[str]:
+    """Give the outcome of each case as far as its error and finish reason tell."""
+    failures = rows.first_of(layout.error) if layout.error else [None] * len(finishes)
+    if layout.finish:
+        outcomes = [outcome_of(finish, layout.assume_finish) for finish in finishes]
+    else:
+        outcomes = ["judged"] * len(finishes)
+    for index, failure in enumerate(failures):
+        if failure is not None and failure not in _NO_ERROR:
+            outcomes[index] = "transport"
+    return outcomes
+
+
+def value_at(source: str, keys: Sequence[str]) -> str | None:
+    """Give the source text of a member of nested objects, or None where there is none."""
+    for key in keys:
+        if source[:1] != "{":
+            return None
+        found = member(members(source), key)
+        if found is None:
+            return None
+        source = found
+    return source
+
+
+def member(found: Sequence[tuple[str, str]], key: str) -> str | None:
+    """Give the value of a key among the members of an object; RepeatedKeyError where it occurs twice."""
+    values = [value for name, value in found if name == key]
+    if len(values) > 1:
+        raise RepeatedKeyError(f"the key {key!r} occurs {len(values)} times")
+    return values[0] if values else None
