@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from auditor.judge.escape import ESCAPED, escaped
 from auditor.judge.keys import grain_key, unexpected_type
 from auditor.judge.moments import SOUND_DATE
 from auditor.judge.numbers import LONGEST_NUMBER
@@ -70,17 +71,8 @@ def _tagged(field: FieldSpec, content: str, token: str) -> str | None:
 def _text(content: str, token: str) -> str | None:
     """Take a string or a number's own digits as text; an object or an array is none."""
     if token.startswith('"'):
-        return f"text:{_visible(content)}"
+        return f"text:{escaped(content)}"
     return f"text:{content}" if _NUMBER.fullmatch(content) else None
-
-
-def _visible(content: str) -> str:
-    """Write NUL and lone surrogates as JSON escapes, as workers do, so that the text is valid UTF-8."""
-    return (
-        json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()[1:-1]
-        if ("\0" in content or any("\ud800" <= mark <= "\udfff" for mark in content))
-        else content
-    )
 
 
 def _datetime(field: FieldSpec, content: str) -> str | None:
@@ -104,7 +96,8 @@ def fast_typed_sql(field: FieldSpec, token: str) -> str:
 
     A property test holds it against `read_typed`.
     """
-    plain_string = f"starts_with({token}, '\"') AND NOT contains({token}, '\\')"
+    rewritten = f"contains({token}, '\\') OR starts_with({token}, '\"{ESCAPED}')"
+    plain_string = f"starts_with({token}, '\"') AND NOT ({rewritten})"
     content = f"substr({token}, 2, length({token}) - 2)"
     if field.type in ("category", "identifier"):
         return f"CASE WHEN {plain_string} THEN 'text:' || {content} END"

@@ -148,8 +148,6 @@ def mender(kind: str) -> "Optional[Callable[[str], str]]":
         return without_exponent
     if kind in MOMENTS or kind in TIMES or kind == "TIMESTAMP WITH TIME ZONE":
         return in_iso_form
-    if kind in TEXTS or kind.startswith("ENUM("):
-        return lambda text: text.replace("\0", "\\u0000")
     return None
 
 

@@ -10,6 +10,7 @@ import fcntl
 import json
 import mmap
 import os
+import re
 import struct
 from builtins import (
     BrokenPipeError,
@@ -37,6 +38,11 @@ LENGTHS = struct.Struct(">II")
 
 #: What JSON escapes in a string.
 TO_ESCAPE = bytes([*range(32), 34, 92])
+
+#: What a text starts with that was rewritten because it holds NUL or a lone surrogate: U+241B, the picture of ESC.
+ESCAPED = "\u241b"
+MARKED = (":" + ESCAPED).encode("utf-8")
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: Reasons for leaving, in the second progress word: the exit code alone may be the parser's own.
 LOST_DESCRIPTORS, OUT_OF_MEMORY = 1, 2
@@ -136,7 +142,7 @@ class Channel:
 
     def send(self, header: Dict[str, Any], body: bytes) -> None:
         """Write a reply."""
-        head = encode_safely(header, encode(header))
+        head = encode_header(header)
         self.check(self.reply, self.replied)
         self._write(b"".join((LENGTHS.pack(len(head), len(body)), head, body)))
 
@@ -156,31 +162,42 @@ def encode_texts(texts: List[str]) -> bytes:
     try:
         joined = '","'.join(texts).encode("utf-8")
     except UnicodeEncodeError:
-        return encode_safely(texts, encode(texts))
+        return encode([escaped(text) for text in texts]).encode("utf-8")
+    if b"\0" in joined or MARKED in joined:
+        return encode([escaped(text) for text in texts]).encode("utf-8")
     if len(joined) - len(joined.translate(None, TO_ESCAPE)) == 2 * len(texts) - 2:
         return b'["' + joined + b'"]'
-    return encode_safely(texts, encode(texts))
+    return encode(texts).encode("utf-8")
 
 
-def encode_safely(value: Any, text: str) -> bytes:
-    """Give JSON as bytes; lone surrogates and NUL cross as the six characters that JSON escapes them with."""
-    if "\\u0000" in text:
-        text = encode(printable(value))
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return encode(printable(value)).encode("utf-8")
+def escaped(text: str) -> str:
+    """Write the content of a tagged text without NUL and lone surrogates, so that no two contents become one.
+
+    What is rewritten starts with ESCAPED, and what starts with it is rewritten. `auditor/judge/escape.py` is the same.
+    """
+    tag, colon, content = text.partition(":")
+    if "\0" in content or content[:1] == ESCAPED or SURROGATE.search(content):
+        content = ESCAPED + without_surrogates(content.replace("\\", "\\\\").replace("\0", "\\u0000"))
+    return tag + colon + content
+
+
+def without_surrogates(text: str) -> str:
+    """Write lone surrogates as JSON escapes them."""
+    return SURROGATE.sub(lambda found: "\\u%04x" % ord(found.group()), text)
+
+
+def encode_header(header: Dict[str, Any]) -> bytes:
+    """Encode a header, whose texts are for reading only: NUL and lone surrogates become the escapes of JSON."""
+    text = encode(header)
+    if "\\u0000" in text or SURROGATE.search(text):
+        text = encode(printable(header))
+    return text.encode("utf-8")
 
 
 def printable(value: Any) -> Any:
-    """Escape lone surrogates and NUL in every text of a reply."""
+    """Escape lone surrogates and NUL in every text of a header."""
     if isinstance(value, str):
-        text = value.replace("\0", "\\u0000")
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError:
-            text = "".join("\\u%04x" % ord(each) if "\ud800" <= each <= "\udfff" else each for each in text)
-        return text
+        return without_surrogates(value.replace("\0", "\\u0000"))
     if isinstance(value, dict):
         return {printable(key): printable(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -134,7 +134,7 @@ def same(found: tuple[str, str], said: tuple[str, str | None, str]) -> bool:
     if tag in ("date", "int", "bool"):
         return content == written
     if tag == "text":
-        return content == written.replace("\0", "\\u0000")
+        return content == written
     if tag == "decimal":
         return "e" not in content and float(content) == float(written) and (kind != "DECIMAL" or content == written)
     return tag in ("datetime", "time") and plain(content) == plain(written.replace(" ", "T"))
@@ -169,7 +169,7 @@ def test_a_column_reads_as_each_of_its_rows_does_alone(expression: str) -> None:
     for value, found in zip(STRINGS, decode(expression, STRINGS), strict=True):
         said = engine_says(connection, expression, value)
         if expression == "(select max({value}))":
-            assert found == ("value", "text:" + value.replace("\0", "\\u0000"))
+            assert found == ("value", "text:" + value)
         else:
             assert same(found, said), (value, found, said)
 
