@@ -154,6 +154,12 @@ def test_a_consumer_has_its_own_variables_and_zone(tmp_path):
     assert seen["hour"] == "21"
 
 
+@pytest.mark.parametrize(("seed", "fixed"), [("random", False), ("7", True), ("0", True), ("00", True)])
+def test_a_hash_seed_of_the_consumer_is_fixed_if_it_is_a_number(tmp_path, seed, fixed):
+    _, readiness = seen_in(tmp_path, ["seed"], env={"PYTHONHASHSEED": seed})
+    assert ("hash seed" not in readiness.not_fixed) is fixed
+
+
 def test_the_version_follows_the_sources_and_not_their_place(tmp_path):
     versions = []
     for name, text in (("one", "x = 1"), ("two", "x = 1"), ("three", "x = 2")):
