@@ -62,10 +62,12 @@ class Answers:
     texts: Cells = field(default_factory=lambda: Cells(str))
     letters: Cells = field(default_factory=lambda: Cells(str))
     faults: dict[int, Fault] = field(default_factory=dict)
+    warnings: dict[int, str] = field(default_factory=dict)
 
     def add(self, decodings: Decodings, asked: Sequence[int | None] | None) -> None:
         """Append a chunk; `asked` gives for each row the decoding that answers it (None: one to one)."""
         start = len(self.texts)
+        self.warnings.update({start + position: warning for position, warning in decodings.warnings.items()})
         letters: list[str | None] = ["v"] * len(decodings.texts)
         for position, fault in decodings.faults.items():
             letters[position] = STATUS_LETTER[fault.status]
@@ -143,6 +145,16 @@ def _ask(
             report(Progress(consumer.name, done, total))
         answers[one.field, consumer.name] = collected
     return answers
+
+
+def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:
+    """Name the parsers that died on strings in company but not alone: what they give depends on what went before."""
+    return tuple(
+        f"{name}, {consumer}: died on {len(one.warnings):,} strings among others but not alone, so it keeps state; "
+        f"first: {next(iter(one.warnings.values()))}"
+        for (name, consumer), one in sorted(answers.items())
+        if one.warnings
+    )
 
 
 def _to_ask(raw: list[str], *, distinct: bool, nulls: bool) -> tuple[list[str], list[int | None] | None]:

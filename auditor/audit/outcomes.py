@@ -92,8 +92,8 @@ def _create_table(connection: DuckDBPyConnection, field: FieldSpec, table: str, 
 
 def _ask_the_judge(connection: DuckDBPyConnection, field: FieldSpec, table: str, names: Sequence[str]) -> None:
     """Give the keys that SQL did not give; what the field's type cannot hold is rejected, never a value."""
-    open_values = " UNION ".join(f"SELECT v{i} FROM {table} WHERE v{i} IS NOT NULL AND k{i} IS NULL" for i in names)
-    values = [row[0] for row in connection.execute(open_values).fetchall()]
+    each = " UNION ALL ".join(f"SELECT v{i} AS v FROM {table} WHERE v{i} IS NOT NULL AND k{i} IS NULL" for i in names)
+    values = [row[0] for row in connection.execute(f"SELECT DISTINCT v FROM ({each}) ORDER BY v").fetchall()]
     if not values:
         return
     keys = [grain_key(field, value) for value in values]

@@ -22,16 +22,19 @@ def ask_probes(
     sessions: Mapping[str, Session],
     readers: Mapping[str, Sequence[str]],
     index: Mapping[str, int],
-) -> tuple[ProbeOutcome, ...]:
-    """Give what each parser makes of the probes of its field's type."""
+) -> tuple[tuple[ProbeOutcome, ...], tuple[str, ...]]:
+    """Give what each parser makes of the probes of its field's type, and notes on those that could not be asked."""
     outcomes: list[ProbeOutcome] = []
+    notes: list[str] = []
     for name, consumers in readers.items():
         for consumer in consumers:
             probes = probe_tokens(spec.fields[name], spec.consumers[consumer].receives)
             decodings = _decode(connection, spec, sessions[consumer], spec.fields[name], probes, index[consumer])
-            if decodings is not None:
+            if decodings is None:
+                notes.append(f"{name}, {consumer}: not probed with junk, because it accepts no payload of the data")
+            else:
                 outcomes += _outcomes(spec.fields[name], consumer, probes, decodings)
-    return tuple(outcomes)
+    return tuple(outcomes), tuple(notes)
 
 
 def _decode(

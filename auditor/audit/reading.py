@@ -12,6 +12,7 @@ from auditor.audit.consumers import open_sessions
 from auditor.decode.session import Session
 from auditor.errors import AuditorError
 from auditor.judge.keys import grain_key, unexpected_type
+from auditor.load.tokens import string_token
 from auditor.model.decoding import Decoding
 from auditor.spec.models import AuditSpec, FieldSpec
 
@@ -60,7 +61,7 @@ def read_strings(spec: AuditSpec, field: str, tokens: Sequence[str]) -> tuple[Re
 def as_token(text: str, *, is_json: bool = False) -> str:
     """Write a string as the JSON text of a raw value; with `is_json` it already is one."""
     if not is_json:
-        return json.dumps(text, ensure_ascii=False)
+        return string_token(text)
     try:
         json.loads(text)
     except ValueError as error:

@@ -11,7 +11,7 @@ from typing import Literal
 import duckdb
 
 from auditor.audit.broken import broken_references as list_broken
-from auditor.audit.consumers import Answers, ask_all, open_sessions, wants_payload
+from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.events import ConsumerReady, Event, Loaded, Progress, RunFinished
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
@@ -53,6 +53,7 @@ class _Decoded:
     index: dict[str, int]
     sessions: Mapping[str, Session]
     probes: tuple[ProbeOutcome, ...]
+    notes: tuple[str, ...]
 
 
 def audit(
@@ -127,10 +128,11 @@ def _decode(
         else:
             answers = event
     index = {name: number for number, name in enumerate(spec.consumers)}
+    notes = state_notes(answers)
     _fill_outcomes(connection, spec, units, answers, index)
     check_currencies(connection, spec, readers, index)
-    probes = ask_probes(connection, spec, sessions, readers, index)
-    return _Decoded(readers, index, sessions, probes)
+    probes, unasked = ask_probes(connection, spec, sessions, readers, index)
+    return _Decoded(readers, index, sessions, probes, notes + unasked)
 
 
 def _fill_outcomes(
@@ -184,5 +186,5 @@ def _score(
         findings=findings,
         broken=broken,
         withhold_rates=withhold,
-        notes=(),
+        notes=decoded.notes,
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
 from auditor.model.run import (
     BrokenReference,
@@ -55,7 +56,12 @@ def _canonical_sha256(document: object) -> str:
 def created_at() -> str:
     """Give the time of the run in UTC; SOURCE_DATE_EPOCH sets it, so that a report can be made again to the byte."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    try:
+        moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise AuditorError(
+            f"SOURCE_DATE_EPOCH: {epoch!r} is no number of seconds since 1970: {error}; unset it or correct it"
+        ) from error
     return moment.isoformat(timespec="seconds")
 
 

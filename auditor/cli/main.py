@@ -57,7 +57,8 @@ def main() -> None:
         # Data may hold what the terminal's encoding cannot: it is shown escaped rather than ending the report.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminate)
     app()
 
 

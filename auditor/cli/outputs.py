@@ -13,6 +13,7 @@ from auditor.errors import AuditorError
 
 if TYPE_CHECKING:
     from auditor.model.run import Run
+    from auditor.spec.models import AuditSpec
 
 Outputs = Annotated[
     list[Path] | None,
@@ -33,6 +34,19 @@ class OutputError(AuditorError):
 def check_outputs(outputs: Sequence[Path]) -> None:
     """Find out before a long run whether its reports can be written."""
     if problems := [problem for output in outputs if (problem := _problem(output))]:
+        raise OutputError("\n".join(problems))
+
+
+def check_inputs_stay(outputs: Sequence[Path], spec: AuditSpec) -> None:
+    """Refuse to write a report over the spec or over a file that the run reads."""
+    named = (*spec.cases.predictions, *spec.cases.references)
+    inputs = {spec.file.resolve(), *((spec.folder / path).resolve() for path in named)}
+    for pattern in named:
+        if not Path(pattern).is_absolute():
+            inputs |= {path.resolve() for path in spec.folder.glob(pattern)}
+    if problems := [
+        f"-o {output}: is an input of the run; name another file" for output in outputs if output.resolve() in inputs
+    ]:
         raise OutputError("\n".join(problems))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from auditor.cli.exits import FailOn, code_of, readable_until_closed
-from auditor.cli.outputs import Outputs, check_outputs, write_outputs
+from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
 
 
 class BrokenReferences(StrEnum):
@@ -42,6 +42,7 @@ def run(
     from auditor.spec.read import read_spec
 
     audited = read_spec(spec)
+    check_inputs_stay(outputs, audited)
     from auditor.audit.run import audit
     from auditor.cli.progress import finished
 

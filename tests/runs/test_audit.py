@@ -277,3 +277,94 @@ def test_what_a_killed_run_left_is_ignored_and_removed(tmp_path: Path) -> None:
     auditor.run(folder)
     assert not left.exists()
     assert auditor.load("latest", runs=runs).run.name == "small"
+
+
+def test_a_value_of_another_type_is_rejected_once_per_string(tmp_path: Path) -> None:
+    """A parser that gives 1 for True: every string is rejected with its reason, and no reason is repeated."""
+    folder = workspace(tmp_path, [])
+    (folder / "odd.py").write_text("def flag(text): return True if text == 'true' else 1\n")
+    rows = "".join(f"c{i},auto_renew,{'true' if i % 2 else i},true\n" for i in range(400))
+    (folder / "records.csv").write_text("case_id,field,prediction,reference\n" + rows)
+    spec = BOOLEANS.replace("parsers:flag", "odd:flag").partition("[consumers.truthy]")[0]
+    (folder / "audit.toml").write_text(spec)
+    audited = auditor.run(folder)
+    assert verdicts(audited.column("auto_renew", "map")) == {"ok": 200, "rejected": 200}
+    faults = audited.table("faults").fetchall()
+    assert len(faults) == 200
+    assert {error for _, _, error in faults} == {"unexpected type: int:1 is no boolean"}
+
+
+def test_a_typed_reference_counts_among_those_that_give_a_currency(tmp_path: Path) -> None:
+    """12.50 EUR asserted, 12.50 read: nothing says whether these are one value, so there is no score."""
+    (tmp_path / "money.py").write_text(
+        "from decimal import Decimal\ndef amount(text): return Decimal(text.split()[0])\n"
+    )
+    (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,total,12.50 EUR,12.50 EUR\n")
+    (tmp_path / "audit.toml").write_text(
+        MONEY.format(currency="").partition("[consumers.billing]")[0]
+        + """
+[consumers.ledger]
+adapter = "python"
+reads.total = "money:amount"
+"""
+    )
+    with pytest.raises(AuditorError, match=r"the typed reference: amount and currency; ledger: an amount alone"):
+        auditor.run(tmp_path)
+
+
+PAYLOADS = """
+name = "payloads"
+
+[cases]
+predictions = "predictions.jsonl"
+references = "references.csv"
+
+[fields.count]
+type = "integer"
+
+[consumers.api]
+adapter = "pydantic"
+model = "models:Order"
+
+[consumers.loose]
+adapter = "python"
+reads.count = "loose:count"
+"""
+
+
+def test_a_payload_is_validated_whole_and_a_string_counts_once(tmp_path: Path) -> None:
+    """The model's validator rejects by a sibling: one raw value, two outcomes, one distinct string."""
+    (tmp_path / "models.py").write_text(
+        "from pydantic import BaseModel, model_validator\n"
+        "class Order(BaseModel):\n"
+        "    count: int\n    most: int\n"
+        "    @model_validator(mode='after')\n"
+        "    def within(self):\n"
+        "        assert self.count <= self.most\n        return self\n"
+    )
+    (tmp_path / "loose.py").write_text("def count(text): return int(text)\n")
+    lines = [{"case_id": str(i), "count": 3, "most": most} for i, most in enumerate([5, 2, 9])]
+    (tmp_path / "predictions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "references.csv").write_text("case_id,count\n0,3\n1,3\n2,3\n")
+    (tmp_path / "audit.toml").write_text(PAYLOADS)
+    run = auditor.run(tmp_path).run
+    assert verdicts(run.column("count", "api")) == {"ok": 2, "rejected": 1}
+    assert (run.column("count", "api").scope, run.column("count", "api").recoverable) == ("payload", 1)
+    [field] = run.fields
+    assert field.shapes[0].strings == 1
+    [pair] = field.disagreements
+    assert (pair.strings, field.distinct) == (2, 2)  # the number 3, and the text "3" of the references
+
+
+def test_a_parser_that_accepts_no_payload_is_not_called_clean(tmp_path: Path) -> None:
+    """No payload is accepted, so the junk could not be sent in one: the run says so."""
+    (tmp_path / "models.py").write_text(
+        "from pydantic import BaseModel\nclass Order(BaseModel):\n    count: int\n    most: bool\n"
+    )
+    (tmp_path / "loose.py").write_text("def count(text): return int(text)\n")
+    (tmp_path / "predictions.jsonl").write_text('{"case_id": "0", "count": 3, "most": 5}\n')
+    (tmp_path / "references.csv").write_text("case_id,count\n0,3\n")
+    (tmp_path / "audit.toml").write_text(PAYLOADS)
+    assert auditor.run(tmp_path).run.notes == (
+        "count, api: not probed with junk, because it accepts no payload of the data",
+    )

@@ -130,3 +130,21 @@ def test_an_interrupted_run_leaves_nothing(workspace: Path, number: signal.Signa
     assert "Traceback" not in said
     runs = workspace / ".auditor" / "runs"
     assert not runs.exists() or list(runs.iterdir()) == []
+
+
+def test_a_report_never_replaces_an_input(workspace: Path) -> None:
+    """`-o` names the predictions: refused before the run, and the file is as it was."""
+    predictions = next(workspace.rglob("*.csv"))
+    before = predictions.read_bytes()
+    done = auditor(workspace, "run", "-o", str(predictions))
+    assert done.returncode == 2
+    assert "is an input of the run" in done.stderr
+    assert predictions.read_bytes() == before
+
+
+def test_a_wrong_source_date_epoch_is_named(workspace: Path) -> None:
+    """The variable is the user's, so the message is about it."""
+    command = [sys.executable, "-m", "auditor", "run"]
+    variables = environment() | {"SOURCE_DATE_EPOCH": "abc"}
+    done = subprocess.run(command, cwd=workspace, env=variables, capture_output=True, text=True)
+    assert (done.returncode, "SOURCE_DATE_EPOCH: 'abc' is no number" in done.stderr) == (2, True)
