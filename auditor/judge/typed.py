@@ -8,7 +8,7 @@ import re
 from auditor.judge.escape import ESCAPED, escaped
 from auditor.judge.keys import grain_key, unexpected_type
 from auditor.judge.moments import SOUND_DATE
-from auditor.judge.numbers import LONGEST_NUMBER
+from auditor.judge.numbers import LONGEST_NUMBER, number
 from auditor.spec.models import FieldSpec
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -17,8 +17,10 @@ _DATETIME = re.compile(
 )
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _INTEGER = re.compile(r"-?[0-9]+")
+_EXPONENT = re.compile(r"-?[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]+")
 _MONEY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?([A-Z]{3})?")
-_QUANTITY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?(\S+)?")
+# What goes on like a number is no unit: 1e5 is not 1 of the unit e5.
+_QUANTITY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(?: ?((?![0-9.,]|[eE][+-]?[0-9])\S+))?")
 
 _CANONICAL = {
     "date": "2024-03-01",
@@ -61,6 +63,8 @@ def _tagged(field: FieldSpec, content: str, token: str) -> str | None:
         return _datetime(field, content)
     if kind in ("integer", "ordinal"):
         return f"int:{int(content)}" if _INTEGER.fullmatch(content) and len(content) < 4000 else None
+    if kind in ("decimal", "money", "quantity") and _EXPONENT.fullmatch(token):
+        return _in_full(token)
     if kind == "decimal":
         return f"decimal:{content}" if _NUMBER.fullmatch(content) else None
     if kind == "boolean":
@@ -75,6 +79,12 @@ def _text(content: str, token: str) -> str | None:
     return f"text:{content}" if _NUMBER.fullmatch(content) else None
 
 
+def _in_full(token: str) -> str | None:
+    """Take a JSON number that has an exponent: so writers write floats, while a person's text has none."""
+    value = number(token)
+    return None if value is None else f"decimal:{value:f}"
+
+
 def _datetime(field: FieldSpec, content: str) -> str | None:
     if _DATETIME.fullmatch(content):
         moment = content.replace(" ", "T", 1)
@@ -87,8 +97,8 @@ def _with_unit(kind: str, content: str) -> str | None:
     match = (_MONEY if kind == "money" else _QUANTITY).fullmatch(content)
     if match is None:
         return None
-    number, unit = match.groups()
-    return f"{kind}:{number} {unit}" if unit else f"decimal:{number}"
+    amount, unit = match.groups()
+    return f"{kind}:{amount} {unit}" if unit else f"decimal:{amount}"
 
 
 def fast_typed_sql(field: FieldSpec, token: str) -> str:

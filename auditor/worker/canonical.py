@@ -75,10 +75,11 @@ def tag_int(value: int) -> str:
 
 
 def tag_float(value: float) -> str:
-    """Tag a float by its shortest text, without exponent."""
+    """Tag a float by its shortest text, without exponent; the point stays, since 1e16 is no integer either."""
     text = repr(value)
     if "e" in text:
-        return "decimal:" + plain(Decimal(text))
+        digits = plain(Decimal(text))
+        return "decimal:" + (digits if "." in digits else digits + ".0")
     if "n" in text:
         raise Null("nan") if text == "nan" else Unexpected("unexpected type: float " + text)
     return "decimal:" + text

@@ -123,10 +123,13 @@ def measure(value: str, kind: str) -> str:
 
 
 def without_exponent(text: str) -> str:
-    """Write a number in full: 1e+20 is 100000000000000000000."""
+    """Write a number in full: 1e+20 is 100000000000000000000.0, a float like any other."""
     tag, _, content = text.partition(":")
     number, space, unit = content.partition(" ")
-    return tag + ":" + (format(Decimal(number), "f") if "e" in number else number) + space + unit
+    if "e" in number:
+        digits = format(Decimal(number), "f")
+        number = digits if "." in digits else digits + ".0"
+    return tag + ":" + number + space + unit
 
 
 def in_iso_form(text: str) -> str:

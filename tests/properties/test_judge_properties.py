@@ -74,6 +74,21 @@ def test_a_typed_reference_in_sql_is_the_one_in_python(field: FieldSpec, content
         assert read_typed(field, token) == (fast, None)
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    number=st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.decimals("-1e50", "1e50")),
+    kind=st.sampled_from(["decimal", "money", "quantity"]),
+)
+def test_every_json_number_is_a_typed_reference(number: float | Decimal, kind: str) -> None:
+    """However a writer spells a number, the typed reader gives the number itself."""
+    token = json.dumps(number) if isinstance(number, float) else f"{number:e}"
+    text, error = read_typed(FieldSpec(name="x", type=kind), token)
+    assert error is None
+    assert text is not None
+    assert Decimal(text.removeprefix("decimal:")) == Decimal(token)
+    assert sql_value(fast_typed_sql(FieldSpec(name="x", type=kind), "v"), token) in (None, text)
+
+
 @pytest.mark.parametrize(
     ("rounding", "mode"), [("half_up", ROUND_HALF_UP), ("half_even", ROUND_HALF_EVEN), ("down", ROUND_DOWN)]
 )

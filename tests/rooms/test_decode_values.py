@@ -29,7 +29,7 @@ EXPECTED = {
     "snan": "null: sNaN",
     "big": "decimal:1E+1000000",
     "exponent": "decimal:1000",
-    "float": "decimal:10000000000000000000000",
+    "float": "decimal:10000000000000000000000.0",
     "small": "decimal:0.0000001",
     "true": "bool:true",
     "moment": "datetime:2024-03-01T12:30:00+00:00",
