@@ -14,6 +14,7 @@ from builtins import (
     Exception,
     any,
     bool,
+    callable,
     float,
     format,
     getattr,
@@ -22,6 +23,7 @@ from builtins import (
     isinstance,
     len,
     list,
+    property,
     repr,
     str,
     tuple,
@@ -40,6 +42,10 @@ Decimal, Enum = _decimal.Decimal, _enum.Enum
 #: More digits than this are no number of any document, and int refuses to print more than 4300.
 LONGEST_NUMBER = 400
 INT_END = 10**LONGEST_NUMBER
+
+
+#: Methods by which `whenever` gives the standard library's own objects, in its releases.
+CONVERSIONS = ("to_stdlib", "py_datetime", "py_date", "py_time")
 
 
 class Unexpected(Exception):
@@ -181,15 +187,17 @@ class Tags:
     def _tag_foreign(self, value: Any, depth: int) -> str:
         """Tag what libraries return, known by what it has rather than by its library."""
         if is_numpy_scalar(value):
-            if type(value).__name__ == "datetime64":
-                value = value.astype("datetime64[us]")  # nanoseconds would come as a bare int
-            return self.other(value.item(), depth + 1)
+            return self.other(item_of(value), depth + 1)
         if hasattr(value, "magnitude") and hasattr(value, "units"):
             return "quantity:%s %s" % (self._number(value.magnitude), format(value.units, "~") or "dimensionless")
         if hasattr(value, "amount") and hasattr(value, "currency"):
-            return "money:%s %s" % (self._number(value.amount), currency_code(value.currency))
-        if type(value).__module__ == "uuid":
+            amount, currency = self._number(value.amount), value.currency
+            return "decimal:" + amount if currency is None else "money:%s %s" % (amount, currency_code(currency))
+        if has_base(value, "uuid", "UUID"):
             return tag_str(str(value))
+        moment = moment_of(value)
+        if moment is not None:
+            return self.other(moment, depth + 1)
         raise Unexpected("unexpected type: " + name_of(value))
 
     def _number(self, value: Any) -> str:
@@ -213,9 +221,42 @@ def is_no_value(value: Any) -> bool:
     return unequal is True or (is_numpy_scalar(unequal) and bool(unequal))
 
 
+def has_base(value: Any, module: str, name: str) -> bool:
+    """Recognise an object of a library's class without importing the library."""
+    return any(base.__name__ == name and base.__module__ == module for base in type(value).__mro__)
+
+
 def is_numpy_scalar(value: Any) -> bool:
-    """Recognise a numpy scalar without importing numpy."""
-    return any(base.__name__ == "generic" and base.__module__ == "numpy" for base in type(value).__mro__)
+    """Recognise a scalar of numpy."""
+    return has_base(value, "numpy", "generic")
+
+
+def item_of(scalar: Any) -> Any:
+    """Give Python's own object for a scalar of numpy."""
+    kind = type(scalar).__name__
+    if kind in ("float16", "float32"):
+        return float(str(scalar))  # 0.1 and not the double next to it, 0.10000000149011612
+    item = scalar.item()
+    if kind == "datetime64" and isinstance(item, int):  # nanoseconds, or a year that no datetime has
+        item = scalar.astype("datetime64[us]").item()
+    if kind in ("datetime64", "timedelta64") and isinstance(item, int):
+        raise Unexpected("unexpected type: " + name_of(scalar))
+    return item
+
+
+def moment_of(value: Any) -> Any:
+    """Give the date or time that an object of a date library stands for, None where it is none.
+
+    Only a property of the class counts (arrow, delorean): a record with a field `datetime` is no datetime.
+    """
+    if isinstance(getattr(type(value), "datetime", None), property):
+        found = value.datetime
+        return found if isinstance(found, datetime) else None
+    for name in CONVERSIONS:
+        if callable(getattr(type(value), name, None)):
+            found = getattr(value, name)()
+            return found if isinstance(found, (date, time)) else None
+    return None
 
 
 def currency_code(currency: Any) -> str:

@@ -82,6 +82,78 @@ def test_values_of_libraries(tmp_path):
         assert shown(session.decode("identifier", quoted([code]))) == [f"text:{code}"]
 
 
+REAL = """
+import datetime, decimal, importlib, uuid
+
+class Price:
+    amount, currency = decimal.Decimal("12.50"), None
+
+class Code(uuid.UUID):
+    pass
+
+class Event:
+    datetime = datetime.datetime(2024, 3, 1)
+
+class Rate(decimal.Decimal):
+    pass
+
+def read(expression):
+    library = expression.partition(".")[0]
+    if library.isidentifier():
+        globals()[library] = importlib.import_module(library)
+    return eval(expression)
+"""
+
+LIBRARIES = [
+    ("arrow.get('2024-03-01T10:00:00+02:00')", "datetime:2024-03-01T10:00:00+02:00"),
+    ("delorean.parse('2024-03-01', timezone='UTC')", "datetime:2024-03-01T00:00:00+00:00"),
+    ("pendulum.datetime(2024, 3, 1, 10)", "datetime:2024-03-01T10:00:00+00:00"),
+    ("pendulum.date(2024, 3, 1)", "date:2024-03-01"),
+    ("pendulum.duration(days=1)", "rejected: unexpected type: pendulum.duration.Duration"),
+    ("pandas.Timestamp('2024-03-01 10:00:00.123456789')", "datetime:2024-03-01T10:00:00.123456"),
+    ("pandas.NaT", "null: pandas"),
+    ("pandas.Period('2024-03')", "rejected: unexpected type: pandas"),
+    ("whenever.Instant('2024-03-01T10:00:00Z')", "datetime:2024-03-01T10:00:00+00:00"),
+    ("whenever.PlainDateTime(2024, 3, 1, 10)", "datetime:2024-03-01T10:00:00"),
+    ("whenever.Date(2024, 3, 1)", "date:2024-03-01"),
+    ("whenever.Time(4, 5)", "time:04:05:00"),
+    ("whenever.YearMonth(2024, 3)", "rejected: unexpected type: whenever.YearMonth"),
+    ("whenever.TimeDelta(hours=1)", "rejected: unexpected type: whenever.TimeDelta"),
+    ("numpy.datetime64('2024-03-01')", "date:2024-03-01"),
+    ("numpy.datetime64('2024-03')", "date:2024-03-01"),
+    ("numpy.datetime64('2024-03-01T10:00:00')", "datetime:2024-03-01T10:00:00"),
+    ("numpy.datetime64('2024-03-01T10:00:00.123456789')", "datetime:2024-03-01T10:00:00.123456"),
+    ("numpy.datetime64('20240-03-01')", "rejected: unexpected type: numpy.datetime64"),
+    ("numpy.datetime64('NaT')", "null: numpy.datetime64"),
+    ("numpy.timedelta64(5, 'ns')", "rejected: unexpected type: numpy.timedelta64"),
+    ("numpy.float64(1e16)", "decimal:10000000000000000.0"),
+    ("numpy.float32(0.1)", "decimal:0.1"),
+    ("numpy.float32('nan')", "null: numpy.float32"),
+    ("numpy.int64(3)", "int:3"),
+    ("numpy.bool_(True)", "bool:true"),
+    ("moneyed.Money('12.50', 'EUR')", "money:12.50 EUR"),
+    ("stockholm.Money('12.50', 'EUR')", "money:12.50 EUR"),
+    ("price_parser.Price.fromstring('12.50')", "decimal:12.50"),
+    ("price_parser.Price.fromstring('N/A')", "null: None"),
+    ("Price()", "decimal:12.50"),
+    ("Code(int=1)", "text:00000000-0000-0000-0000-000000000001"),
+    ("Rate(150)", "decimal:150"),
+    ("Event()", "rejected: unexpected type: library.Event"),
+    ("fractions.Fraction(1, 2)", "rejected: unexpected type: fractions.Fraction"),
+    ("1j", "rejected: unexpected type: complex"),
+]
+
+
+@pytest.mark.parametrize(("expression", "expected"), LIBRARIES)
+def test_objects_of_real_libraries(tmp_path, expression, expected):
+    if expression.partition(".")[0].isidentifier():
+        pytest.importorskip(expression.partition(".")[0])
+    (tmp_path / "library.py").write_text(REAL)
+    with open_consumer(tmp_path, {"f": "library:read"}, types={"f": "money"}) as session:
+        (outcome,) = shown(session.decode("f", quoted([expression])))
+    assert outcome.startswith(expected) if expected.endswith("pandas") else outcome == expected
+
+
 def test_numpy_and_pandas_values_are_read_by_their_interface(tmp_path):
     # Stand-ins with numpy's and pandas' names and behaviour: neither library is a dependency of the tests.
     (tmp_path / "arrays.py").write_text(
