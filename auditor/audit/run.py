@@ -162,7 +162,7 @@ def _score(
         connection, spec, decoded.readers, decoded.index, lambda field, raw: loaded.cases_of(connection, field, raw)
     )
     withhold = bool(broken) and on_broken == "stop"
-    readiness = {name: session.readiness for name, session in decoded.sessions.items()}
+    readiness = {name: session.finish() for name, session in decoded.sessions.items()}
     columns = all_columns(spec, patterns, readiness, withhold_rates=withhold)
     context = Context(
         connection=connection,

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import msgspec
 
 from auditor.decode.frames import LENGTHS, Frame, Reply, read_reply
-from auditor.decode.process import PIPE_SIZE, Process
+from auditor.decode.plan import Plan
+from auditor.decode.process import PIPE_SIZE, Process, not_started
+from auditor.decode.stop import Stop, Stopped
 
 #: Frames in flight: one that is decoded and one that waits, so that a worker never waits for its parent.
 IN_FLIGHT = 2
@@ -36,29 +38,35 @@ class Lost(Exception):
 
 @dataclass
 class Limits:
-    """Seconds that the worker may stand still: at a string, and at the first string of a fresh process."""
+    """Seconds that the worker may stand still: at a string, and at the first string of a fresh process.
+
+    An adapter that decodes a frame in one call (`per_frame`) has no longer for a frame than for a string: one that
+    takes longer is asked again in parts, down to the single string.
+    """
 
     string: float
     first: float
-    per_frame: bool = False  # the adapter decodes a frame in one call: the progress word moves once a frame
+    per_frame: bool = False
 
     def at(self, frame: Frame, position: int, first: bool) -> float:
         """Give the limit for the present position."""
         if not frame.base <= position < frame.end:
             return max(BETWEEN_STRINGS, self.string)
-        if self.per_frame:
-            return (self.first if first else self.string) * (1 + len(frame.indices) / 1000)
         return self.first if first and position == frame.base else self.string
 
 
 class Exchange:
-    """The conversation with one process."""
+    """The conversation with one process; `imported` takes up the modules that its replies tell of.
 
-    def __init__(self, process: Process) -> None:
-        self.process = process
-        self.fresh = True
-        self._selector = selectors.DefaultSelector()
-        for stream in (process.reply, process.output, process.pidfd):
+    `slow_start` says that the first string took longer than a string may, in a process that was still importing.
+    """
+
+    def __init__(self, process: Process, stop: Stop, imported: set[tuple[str, str]]) -> None:
+        self.process, self.imported = process, imported
+        self.fresh, self.slow_start = True, False
+        self._stop = stop.waiting
+        self._selector = selectors.DefaultSelector()  # the one thing here that can fail
+        for stream in (process.reply, process.output, process.pidfd, self._stop):
             if stream is not None:
                 self._selector.register(stream, selectors.EVENT_READ)
         self._inbox = bytearray()
@@ -91,17 +99,31 @@ class Exchange:
             position, now = self.process.position, time.monotonic()
             if position != still:
                 still, since = position, now
-            elif now - since > limits.at(self._waiting[0], position, self.fresh):
-                raise self._lost("timed_out", f"no answer within {limits.string:g} s")
+            elif now - since > limits.string:
+                self._check(position, now - since, limits)
             if look is not None:
                 look(self._waiting[0], position)
 
+    def _check(self, position: int, seconds: float, limits: Limits) -> None:
+        """Raise Lost where the worker has stood still for too long."""
+        frame = self._waiting[0]
+        if seconds > limits.at(frame, position, self.fresh):
+            raise self._lost("timed_out", f"no answer within {limits.string:g} s")
+        self.slow_start = self.slow_start or frame.base <= position < frame.end
+
     def ask(self, frame: Frame, limits: Limits) -> Reply:
-        """Send one frame and give its reply."""
+        """Send one frame and give its reply; after a slow start it is asked again, since the last word has no grace."""
         frames = iter((frame,))
         for _, reply in self.run(lambda: next(frames, None), limits):
+            if self.take_slow_start():
+                return self.ask(frame, limits)
             return reply
         raise AssertionError("a frame has a reply or is lost")
+
+    def take_slow_start(self) -> bool:
+        """Say whether the first string took too long for any other, once."""
+        slow, self.slow_start = self.slow_start, False
+        return slow
 
     def greet(self, data: bytes, seconds: float) -> bytes:
         """Send the configuration and give the header of the first reply; Lost where none comes in time."""
@@ -127,6 +149,8 @@ class Exchange:
         """Move what can be moved; True when the worker has ended or has closed its end."""
         self._write()
         ready = {key.fd for key, _ in self._selector.select(LOOK)}
+        if self._stop in ready:
+            raise Stopped
         if self.process.output in ready and not self.process.drain_output():
             self._selector.unregister(self.process.output)
         ended = self.process.pidfd in ready or (not ready and self.process.is_dead())
@@ -187,6 +211,7 @@ class Exchange:
             reply = None
         if reply is None or reply.header.base != frame.base or len(reply.texts) > len(frame.indices):
             raise self._lost("crashed", "wrote on the descriptors of its process")
+        self.imported.update(reply.header.modules)
         if len(reply.texts) < len(frame.indices):
             if not reply.header.stop:
                 raise self._lost("crashed", "wrote on the descriptors of its process")
@@ -207,3 +232,13 @@ class Exchange:
         lost = Lost(frame, min(max(index, 0), max(len(frame.indices) - 1, 0)), status, error, replied)
         lost.unanswered = list(self._waiting)[1:]
         return lost
+
+
+def open_exchange(plan: Plan, stop: Stop, imported: set[tuple[str, str]]) -> Exchange:
+    """Start a worker to speak to; ConsumerError where the system does not let us."""
+    process = Process(plan)
+    try:
+        return Exchange(process, stop, imported)
+    except OSError as error:
+        process.close()
+        raise not_started(plan, error) from error

@@ -21,13 +21,17 @@ LONGEST_SAFE_JSON = 900
 
 
 class Header(msgspec.Struct):
-    """Header of a reply; `faults` are the distinct [status, error], `kinds[i]` is the fault of the value `at[i]`."""
+    """Header of a reply; `faults` are the distinct [status, error], `kinds[i]` is the fault of the value `at[i]`.
+
+    `modules` are name and file of what was imported since the last reply.
+    """
 
     base: int
     at: list[int]
     kinds: list[int]
     faults: list[tuple[str, str]]
     stop: str
+    modules: list[tuple[str, str]] = []
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,12 @@ class Job:
         return Frame(indices, base, pack({"field": self.field, "mode": mode, "base": base}, body))
 
 
+def in_parts(indices: Sequence[int], parts: int) -> list[Sequence[int]]:
+    """Cut indices into at most so many parts of one size."""
+    size = -(-len(indices) // parts)
+    return [indices[start : start + size] for start in range(0, len(indices), size)]
+
+
 @dataclass
 class Queue:
     """Indices still to decode, in order; what was lost comes back to the front."""
@@ -119,11 +129,12 @@ class Queue:
 
 @dataclass
 class Pace:
-    """How many strings a frame holds, from how fast the last one came back: a slow parser gets small frames."""
+    """How many strings a frame of `seconds` holds, from how fast the last one came back."""
 
+    seconds: float = SECONDS
     most: int = 256
 
     def measure(self, strings: int, seconds: float) -> None:
         """Learn from a reply."""
-        fitting = MOST_STRINGS if seconds <= 0 else int(strings / seconds * SECONDS)
+        fitting = MOST_STRINGS if seconds <= 0 else int(strings / seconds * self.seconds)
         self.most = max(1, min(MOST_STRINGS, fitting, self.most * 8))

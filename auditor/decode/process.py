@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import mmap
 import os
 import select
-import shutil
 import signal
 import struct
 import subprocess
 import tempfile
-from contextlib import suppress
-from pathlib import Path
+from contextlib import ExitStack, suppress
 
+from auditor.decode.folders import open_folder
 from auditor.decode.plan import Plan
+from auditor.decode.strays import MARK, end_strays
 from auditor.errors import ConsumerError
 
 PIPE_SIZE = 1024 * 1024
@@ -29,18 +30,29 @@ class Process:
     """A running worker. Its streams are non-blocking; `tail` is the end of what it printed."""
 
     def __init__(self, plan: Plan) -> None:
-        self.folder = tempfile.mkdtemp(prefix="auditor-worker-")
         self.tail = bytearray()
         self._ended = ""
-        memory = shared_memory()
-        os.truncate(memory, WORDS.size)
-        self._words = mmap.mmap(memory, WORDS.size)
-        theirs_request, self.request = os.pipe()
-        self.reply, theirs_reply = os.pipe()
-        self.output, theirs_output = os.pipe()
-        theirs_lifeline, self._lifeline = os.pipe()
-        passed = (theirs_request, theirs_reply, memory, theirs_lifeline)
-        try:
+        with ExitStack() as ours:
+            try:
+                self._open(plan, ours)
+            except OSError as error:
+                raise not_started(plan, error) from error
+            self._ours = ours.pop_all()
+
+    def _open(self, plan: Plan, ours: ExitStack) -> None:
+        """Start the worker; what it is given is closed here once it has it."""
+        self.folder = open_folder(ours)
+        with ExitStack() as theirs:
+            memory = shared_memory()
+            theirs.callback(os.close, memory)
+            os.truncate(memory, WORDS.size)
+            self._words = mmap.mmap(memory, WORDS.size)
+            ours.callback(self._words.close)
+            theirs_request, self.request = pipe(theirs, ours)
+            self.reply, theirs_reply = pipe(ours, theirs)
+            self.output, theirs_output = pipe(ours, theirs)
+            theirs_lifeline, _ = pipe(theirs, ours)
+            passed = (theirs_request, theirs_reply, memory, theirs_lifeline)
             self._popen = subprocess.Popen(
                 [*plan.command, *map(str, passed)],
                 stdin=subprocess.DEVNULL,
@@ -51,14 +63,8 @@ class Process:
                 pass_fds=passed,
                 start_new_session=True,
             )
-        except OSError as error:
-            self._close(self.request, self.reply, self.output, self._lifeline)
-            shutil.rmtree(self.folder, ignore_errors=True)
-            hint = "correct `interpreter`" if plan.config["adapter"] != "sql" else ""
-            raise ConsumerError(plan.consumer, f"start {plan.program}", str(error.strerror), hint) from error
-        finally:
-            self._close(*passed, theirs_output)
-        self.pidfd = self._open_pidfd()
+            ours.callback(self._end_everything)
+        self.pidfd = self._open_pidfd(ours)
         for stream in (self.request, self.reply, self.output):
             os.set_blocking(stream, False)
         for stream in (self.request, self.reply):  # a whole frame at once, where the system lets us
@@ -71,18 +77,14 @@ class Process:
         Heaps and thread pools sized by the number of cores would use up the address space on a large machine.
         """
         own = {"HOME": self.folder, "TMPDIR": self.folder, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
-        return {name: value for name, value in own.items() if name not in plan.variables}
+        return {name: value for name, value in own.items() if name not in plan.variables} | {MARK: self.folder}
 
-    def _open_pidfd(self) -> int | None:
+    def _open_pidfd(self, ours: ExitStack) -> int | None:
         with suppress(OSError, AttributeError):
-            return os.pidfd_open(self._popen.pid)
+            pidfd = os.pidfd_open(self._popen.pid)
+            ours.callback(os.close, pidfd)
+            return pidfd
         return None
-
-    @staticmethod
-    def _close(*descriptors: int) -> None:
-        for descriptor in descriptors:
-            with suppress(OSError):
-                os.close(descriptor)
 
     @property
     def position(self) -> int:
@@ -94,13 +96,13 @@ class Process:
         """Say whether the process has ended; it is not reaped yet where the platform can tell the two apart."""
         if self.pidfd is None:
             return self._popen.poll() is not None
-        return bool(select.select([self.pidfd], [], [], 0)[0])
+        return is_readable(self.pidfd, 0)
 
     def wait_dead(self, seconds: float) -> bool:
         """Wait for the end of the process."""
         with suppress(subprocess.TimeoutExpired):
             if self.pidfd is not None:
-                return bool(select.select([self.pidfd], [], [], seconds)[0])
+                return is_readable(self.pidfd, seconds)
             self._popen.wait(seconds)
             return True
         return False
@@ -117,7 +119,7 @@ class Process:
 
     def printed(self) -> str:
         """Give the end of what the consumer printed, as text."""
-        while self.drain_output() and select.select([self.output], [], [], 0)[0]:
+        while self.drain_output() and is_readable(self.output, 0):
             pass
         return self.tail.decode("utf-8", "replace").strip()
 
@@ -131,15 +133,29 @@ class Process:
             self._ended = LEFT_BECAUSE.get(reason) or name_of_exit(self._popen.wait())
         return self._ended
 
-    def close(self) -> None:
-        """End the process and give back everything that it held."""
+    def _end_everything(self) -> None:
         self.end()
         self._popen.wait()
-        self._close(self.request, self.reply, self.output, self._lifeline)
-        if self.pidfd is not None:
-            self._close(self.pidfd)
-        self._words.close()
-        shutil.rmtree(Path(self.folder), ignore_errors=True)
+        end_strays(self.folder)
+
+    def close(self) -> None:
+        """End the process and give back everything that it held."""
+        self._ours.close()
+
+
+def pipe(reads: ExitStack, writes: ExitStack) -> tuple[int, int]:
+    """Open a pipe; each end is closed with a stack of its own."""
+    reading, writing = os.pipe()
+    reads.callback(os.close, reading)
+    writes.callback(os.close, writing)
+    return reading, writing
+
+
+def is_readable(descriptor: int, seconds: float) -> bool:
+    """Wait until there is something to read; unlike `select`, for a descriptor of any number."""
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(seconds * 1000))
 
 
 def shared_memory() -> int:
@@ -148,6 +164,19 @@ def shared_memory() -> int:
         return os.memfd_create("auditor-progress")
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())
+
+
+def not_started(plan: Plan, error: OSError) -> ConsumerError:
+    """Say why the system did not start a worker."""
+    seen = f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror)
+    hint = "correct `interpreter`" if error.filename == plan.program else ""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        hint = "raise the limit of open files: ulimit -n"
+    elif error.errno in (errno.EAGAIN, errno.ENOMEM):
+        hint = "the system has no process or memory left"
+    elif error.errno in (errno.ENOSPC, errno.EROFS):
+        hint = "TMPDIR must name a folder that can be written to"
+    return ConsumerError(plan.consumer, f"start {plan.program}", seen, hint)
 
 
 def name_of_exit(code: int) -> str:

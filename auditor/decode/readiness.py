@@ -1,4 +1,4 @@
-"""What a worker found out before the first string: a Readiness, or a ConsumerError with the next step."""
+"""What workers found out about their consumer: a Readiness, or a ConsumerError with the next step."""
 
 from __future__ import annotations
 
@@ -10,27 +10,69 @@ from zoneinfo import ZoneInfo
 
 from auditor.decode.exchange import Lost
 from auditor.decode.plan import Plan
+from auditor.decode.provenance import Provenance, readable
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Readiness
 
 VERSION_DIGITS = 16
 
+#: The parts of an environment, as they are named in `not_fixed`.
+VARIED = ("clock", "zone", "locale", "hash seed")
 
-def readiness_of(plan: Plan, ready: dict[str, Any]) -> Readiness:
-    """Read a worker's report."""
-    settings = {str(name): str(value) for name, value in ready.get("settings", {}).items()}
-    settings |= {f"env.{name}": value for name, value in sorted(own_variables(plan).items())}
-    reads = {str(name): str(target) for name, target in ready["reads"].items()}
-    scope = str(ready.get("scope", ""))
-    return Readiness(
-        consumer=plan.consumer,
-        reads=reads,
-        version=version_of(ready.get("version_parts"), reads, settings, scope, plan.config["receives"]),
-        settings=settings,
-        not_fixed=not_fixed(plan, ready["canary"]),
-        scope=scope,
-        scope_note=str(ready.get("scope_note", "")),
-    )
+
+class Report:
+    """What the processes of one session told of their consumer; the first is what the others are held against."""
+
+    def __init__(self, plan: Plan, ready: dict[str, Any]) -> None:
+        self.plan, self.ready = plan, ready
+        canary, modules = ready["canary"], ready.get("modules")
+        self.not_fixed = not_fixed(plan, canary)
+        self.imported = {(name, file) for name, file in modules or ()}
+        self.provenance = None
+        if modules is not None:
+            self.provenance = Provenance(plan.config["root"], canary["standard"], canary["python"])
+        self.at_start = self.readiness()
+
+    def readiness(self) -> Readiness:
+        """Give what is known by now; the version covers every module that any of the processes has imported."""
+        ready, parts = self.ready, self.ready.get("version_parts")
+        settings: dict[str, str] = {}
+        if self.provenance is not None:
+            self.provenance.add(self.imported)
+            parts = self.provenance.parts()
+            settings |= readable(parts)
+        settings |= {str(name): str(value) for name, value in ready.get("settings", {}).items()}
+        settings |= {f"env.{name}": value for name, value in sorted(own_variables(self.plan).items())}
+        reads = {str(name): str(target) for name, target in ready["reads"].items()}
+        scope = str(ready.get("scope", ""))
+        return Readiness(
+            consumer=self.plan.consumer,
+            reads=reads,
+            version=version_of(parts, reads, settings, scope, self.plan.config["receives"]),
+            settings=settings,
+            not_fixed=self.not_fixed,
+            scope=scope,
+            scope_note=str(ready.get("scope_note", "")),
+        )
+
+    def add(self, ready: dict[str, Any]) -> None:
+        """Take up what a later process told; ConsumerError where it is not the same consumer any more."""
+        later = Report(self.plan, ready)
+        if later.at_start.version != self.at_start.version:
+            raise ConsumerError(
+                self.plan.consumer,
+                "decode on in a fresh process, after a string that ended the last one",
+                f"its version is {later.at_start.version} and was {self.at_start.version}",
+                "its sources or packages changed while they were audited: run the audit again",
+            )
+        missing = {*self.not_fixed, *later.not_fixed}
+        self.not_fixed = tuple(part for part in VARIED if part in missing)
+        self.imported |= later.imported
+
+
+def lost_its_clock(plan: Plan, report: Report, ready: dict[str, Any]) -> bool:
+    """Say whether a process has no fixed clock although the first had: the machine was too busy for the tracer."""
+    return "clock" not in report.at_start.not_fixed and "clock" in not_fixed(plan, ready["canary"])
 
 
 def own_variables(plan: Plan) -> dict[str, str]:
@@ -46,16 +88,16 @@ def version_of(parts: Any, *others: Any) -> str:
 
 def not_fixed(plan: Plan, seen: dict[str, Any]) -> tuple[str, ...]:
     """Compare what the worker saw before it imported the consumer with what was to be in force."""
-    parts = []
+    parts = set()
     if abs(seen["clock"] - plan.clock) > 0.001:
-        parts.append("clock")
+        parts.add("clock")
     if seen["offsets"] != expected_offsets(plan):
-        parts.append("zone")
+        parts.add("zone")
     if plan.locale is not None and plain(seen["locale"]) != plain(plan.locale):
-        parts.append("locale")
+        parts.add("locale")
     if not seed_is_fixed(plan.hash_seed, seen):
-        parts.append("hash seed")
-    return tuple(parts)
+        parts.add("hash seed")
+    return tuple(part for part in VARIED if part in parts)
 
 
 def seed_is_fixed(seed: str, seen: dict[str, Any]) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
-from auditor.decode.exchange import Exchange, Limits, Lost
+from auditor.decode.exchange import Exchange, Limits, Lost, open_exchange
 from auditor.decode.frames import Job, as_text, pack
 from auditor.decode.plan import Plan, make_plan
-from auditor.decode.process import Process
-from auditor.decode.readiness import death_error, readiness_of, start_error
+from auditor.decode.readiness import Report, death_error, lost_its_clock, start_error
+from auditor.decode.stop import Stop
 from auditor.decode.supervise import Meter, Supervisor
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings, Fault, Readiness
@@ -23,46 +24,74 @@ from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 START = 30.0
 FIRST_STRING = 3.0
 
+#: Starts of a worker that should have a fixed clock, as the first one had, and has none.
+STARTS_FOR_CLOCK = 3
+
 ABSENT = Fault("null", "absent")
 
 
 class Session:
     """A consumer's parsers, ready: a context manager that ends the worker and everything that it started.
 
-    Not for two threads at once; several sessions run side by side.
+    Not for two threads at once, but for `interrupt`; several sessions run side by side.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, stop: Stop | None = None) -> None:
         self.plan = plan
-        self._whole = False
-        exchange, ready = self._start()
-        self._whole = bool(ready.get("whole"))
-        limits = Limits(plan.timeout, plan.timeout + FIRST_STRING, self._whole)
-        self._supervisor = Supervisor(plan.consumer, lambda: self._start()[0], limits)
+        self._stop = stop or Stop()
+        self._stop_is_own = stop is None
+        self._imported: set[tuple[str, str]] = set()
+        with ExitStack() as failed:
+            failed.callback(self._close_stop)
+            exchange, ready = self._start()
+            failed.callback(exchange.close)
+            self._report = Report(plan, ready)
+            failed.pop_all()
+        limits = Limits(plan.timeout, plan.timeout + FIRST_STRING, bool(ready.get("whole")))
+        self._supervisor = Supervisor(plan.consumer, self._restart, limits)
         self._supervisor.adopt(exchange)
-        try:
-            self.readiness: Readiness = readiness_of(plan, ready)
-        except BaseException:
-            self.close()
-            raise
+        #: What was known before the first string.
+        self.readiness: Readiness = self._report.at_start
 
-    def _start(self) -> tuple[Exchange, dict[str, object]]:
+    def _start(self) -> tuple[Exchange, dict[str, Any]]:
         """Start a worker and wait until it is ready."""
-        exchange = Exchange(Process(self.plan))
-        try:
-            header = exchange.greet(pack(self.plan.config, b""), START)
-            report = msgspec.json.decode(header)
+        exchange = open_exchange(self.plan, self._stop, self._imported)
+        with ExitStack() as failed:
+            failed.callback(exchange.close)
+            try:
+                report = msgspec.json.decode(exchange.greet(pack(self.plan.config, b""), START))
+            except Lost as lost:
+                raise death_error(self.plan, lost, exchange.process.printed()) from None
             if "error" in report:
                 raise start_error(self.plan, report["error"])
-            ready: dict[str, object] = report["ready"]
-        except Lost as lost:
-            printed = exchange.process.printed()
-            exchange.close()
-            raise death_error(self.plan, lost, printed) from None
-        except BaseException:
-            exchange.close()
-            raise
+            failed.pop_all()
+        ready: dict[str, Any] = report["ready"]
         return exchange, ready
+
+    def _restart(self) -> Exchange:
+        """Start a fresh worker, and see that it is what the first one was."""
+        for left in reversed(range(STARTS_FOR_CLOCK)):
+            exchange, ready = self._start()
+            if left == 0 or not lost_its_clock(self.plan, self._report, ready):
+                break
+            exchange.close()
+        with ExitStack() as failed:
+            failed.callback(exchange.close)
+            self._report.add(ready)
+            failed.pop_all()
+        return exchange
+
+    def finish(self) -> Readiness:
+        """Give what is known after the last string: some sources are imported, and some clocks lost, on the way.
+
+        The same for the same strings, however often the worker was restarted; a closed session can still say it.
+        """
+        self._report.imported |= self._imported
+        return self._report.readiness()
+
+    def interrupt(self) -> None:
+        """End what is being decoded, from any thread: `decode` raises Stopped there, and ever after."""
+        self._stop.set()
 
     def decode(
         self,
@@ -102,6 +131,11 @@ class Session:
     def close(self) -> None:
         """End the worker, its process group and its folder."""
         self._supervisor.close()
+        self._close_stop()
+
+    def _close_stop(self) -> None:
+        if self._stop_is_own:
+            self._stop.close()
 
     def __enter__(self) -> Self:
         return self
@@ -119,9 +153,11 @@ def open_session(
     fields: Mapping[str, FieldSpec],
     *,
     carried: frozenset[str] | None = None,
+    stop: Stop | None = None,
 ) -> Session:
     """Start a consumer in an environment, to read `fields`; ConsumerError says why it cannot be started.
 
     `carried` names the keys that the source of predictions can carry, None where it holds whole payloads.
+    `stop` ends the start and all decoding from another thread; without it the session has one of its own.
     """
-    return Session(make_plan(spec, consumer, environment, fields, carried))
+    return Session(make_plan(spec, consumer, environment, fields, carried), stop)

@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from auditor.decode.exchange import Exchange, Limits, Lost
-from auditor.decode.frames import MOST_BYTES, Frame, Job, Pace, Queue, Reply
+from auditor.decode.frames import MOST_BYTES, SECONDS, Frame, Job, Pace, Queue, Reply, in_parts
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings, Fault
 
 #: Deaths that no single string explains, after which there is no faithful answer.
 MOST_UNEXPLAINED = 100
+
+#: Parts into which a frame is cut that was decoded in one call and lost: four rounds find one string among 8,192.
+PARTS = 16
 
 
 class Supervisor:
@@ -28,7 +31,7 @@ class Supervisor:
         self._start = start
         self._exchange: Exchange | None = None
         self._base = 1
-        self._pace = Pace()
+        self._pace = Pace(min(SECONDS, limits.string / 4))
         self._known_good: dict[tuple[str, str], str] = {}
         self._unexplained = 0
         self._faults: dict[tuple[str, str], Fault] = {}
@@ -54,27 +57,38 @@ class Supervisor:
         """Decode the values at `indices` of a job into `found`."""
         queue = Queue()
         queue.put_back([indices])
-        while queue.parts:
-            try:
-                self._stream(job, queue, found, meter)
-            except Lost as lost:
-                self.close()
-                queue.put_back([lost.frame.indices, *(frame.indices for frame in lost.unanswered)])
-                self._recover(job, lost, queue, found, meter)
-            except BaseException:  # replies are still on their way: this worker answers nobody any more
-                self.close()
-                raise
+        try:
+            while queue.parts:
+                try:
+                    self._stream(job, queue, found, meter)
+                except Lost as lost:
+                    self.close()
+                    queue.put_back([lost.frame.indices, *(frame.indices for frame in lost.unanswered)])
+                    self._recover(job, lost, queue, found, meter)
+        except BaseException:  # replies are still on their way: this worker answers nobody any more
+            self.close()
+            raise
 
     def _stream(self, job: Job, queue: Queue, found: Decodings, meter: Meter) -> None:
         """Decode frame after frame until the queue is empty or the worker is lost."""
         last = time.monotonic()
         for frame, reply in self.exchange.run(lambda: self._next_frame(job, queue), self.limits, meter.look):
             self._store(frame.indices, reply, found)
-            meter.done(len(frame.indices))
+            meter.done(len(frame.indices) - self._ask_again(frame, queue, found))
             now = time.monotonic()
             self._pace.measure(len(frame.indices), now - last)
             last = now
             self._remember(job, frame, reply)
+
+    def _ask_again(self, frame: Frame, queue: Queue, found: Decodings) -> int:
+        """Put back what took too long in a process that was still importing; give the number of values."""
+        if not self.exchange.take_slow_start():
+            return 0
+        again = frame.indices if self.limits.per_frame else frame.indices[:1]
+        queue.put_back([again])
+        for index in again:
+            found.faults.pop(index, None)
+        return len(again)
 
     def _next_frame(self, job: Job, queue: Queue) -> Frame | None:
         most = self._pace.most
@@ -128,6 +142,10 @@ class Supervisor:
     def _recover(self, job: Job, lost: Lost, queue: Queue, found: Decodings, meter: Meter) -> None:
         """Find the string that is to blame, and leave in the queue what is still to decode."""
         indices = queue.parts.popleft()
+        if self.limits.per_frame and len(indices) > 1:
+            queue.put_back(in_parts(indices, PARTS))
+            self._warm_up(job)
+            return
         suspect = lost.index
         if lost.replied is not None:
             self._store(indices, lost.replied, found)
@@ -142,7 +160,7 @@ class Supervisor:
         left = self._one_by_one(job, rest, found, meter)
         if left is not None:
             queue.put_back([left])
-        elif not self.limits.per_frame:  # a frame in one call fails as a whole when one value does
+        else:
             self._unexplain(job, indices[suspect], lost, found)
 
     def _fails_alone(self, job: Job, index: int, found: Decodings) -> bool:

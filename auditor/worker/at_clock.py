@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # the public module spends 10 ms of every launch on its enumerations
 
-SECONDS_TO_ATTACH = 2  # the program starts without the tracer after this
-SECONDS_TO_PATCH = 10  # the tracer dies after this, which releases the program
+SECONDS_TO_ATTACH = 10  # the program starts without the tracer after this
+SECONDS_TO_PATCH = 20  # the tracer dies after this, which releases the program
 
 PTRACE_POKEDATA, PTRACE_CONT, PTRACE_DETACH = 5, 7, 17
 PTRACE_SEIZE, PTRACE_LISTEN = 0x4206, 0x4208

@@ -43,6 +43,6 @@ def look(instants: "list[float]") -> "dict[str, Any]":
         "locale": active_locale(),
         "hash_seed": "" if sys.flags.ignore_environment else os.environ.get("PYTHONHASHSEED", ""),
         "randomized": bool(sys.flags.hash_randomization),
-        "python": sys.version.split()[0],
-        "implementation": sys.implementation.name,
+        "python": "%s %s" % (sys.implementation.name, sys.version.split()[0]),
+        "standard": os.path.dirname(os.__file__),
     }

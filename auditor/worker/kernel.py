@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .wire import Channel
 
 
-#: Only where a reply is longer than LONGEST_BODY is the length of each text looked at.
-LONGEST_BODY, LONGEST_TEXT = 128 * 1024 * 1024, 32 * 1024 * 1024
+#: Characters of the longest value: more than any document has, and no more than the parent's database can hold.
+LONGEST_TEXT = 16 * 1024 * 1024
 
 
 class Outcome:
@@ -38,11 +38,13 @@ class Outcome:
     def encoded(self) -> bytes:
         """Give the reply's body; what is too long to be a field's value must not use up the parent's memory."""
         body = encode_texts(self.texts)
-        if len(body) <= LONGEST_BODY:
+        if len(body) <= LONGEST_TEXT:  # then so is each text
             return body
         for index, text in enumerate(self.texts):
-            if len(text) > LONGEST_TEXT:
-                self.fault(index, "rejected", "unexpected type: text of more than %d characters" % LONGEST_TEXT)
+            length = len(text) - text.find(":") - 1
+            if length > LONGEST_TEXT:
+                error = "unexpected type: a text of %d characters is longer than %d" % (length, LONGEST_TEXT)
+                self.fault(index, "rejected", error)
                 self.texts[index] = ""
         return encode_texts(self.texts)
 
@@ -110,6 +112,7 @@ class Kernel:
         self.tags = {field: Tags(kind) for field, kind in fields.items()}
         self.parsers: Dict[Tuple[str, str], Callable[[Any], Any]] = {}
         self.whole = hasattr(adapter, "decode_batch")
+        self.imports = getattr(adapter, "imports", None)
         self.depth = getrecursionlimit()
 
     def serve(self) -> None:
@@ -121,15 +124,18 @@ class Kernel:
             except MemoryError:
                 self.channel.quit(OUT_OF_MEMORY)
 
-    def answer(self, header: Dict[str, Any], body: str) -> None:
+    def answer(self, request: Dict[str, Any], body: str) -> None:
         """Decode one frame and send what came of it."""
-        values, base = scan_once(body, 0)[0], header["base"]
-        outcome = self.decode(header["field"], header["mode"], values, base)
+        values, base = scan_once(body, 0)[0], request["base"]
+        outcome = self.decode(request["field"], request["mode"], values, base)
         self.channel.words[0] = base + len(values)
         if getrecursionlimit() != self.depth:
             setrecursionlimit(self.depth)
         reply = outcome.encoded()
-        self.channel.send(outcome.header(base), reply)
+        header = outcome.header(base)
+        if self.imports is not None and self.imports.have_come():
+            header["modules"] = self.imports.news()
+        self.channel.send(header, reply)
         if outcome.stop:
             leave(1)
 

@@ -6,10 +6,11 @@ the first reply says what the consumer is, or why it could not be opened. Every 
 in order:
 
     request  {"field", "mode", "base"}  [raw value, ...]     mode: value, item (JSON text to parse first), payload
-    reply    {"base", "at", "kinds", "faults", "stop"}  [tagged text or "", ...]
+    reply    {"base", "at", "kinds", "faults", "stop", "modules"}  [tagged text or "", ...]
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
-reply ends before the string that exhausted the memory, and so does this process. PROGRESS is shared memory of two
+reply ends before the string that exhausted the memory, and so does this process. ``modules`` is there only where the
+consumer has imported something since the last reply: [name, file] of each. PROGRESS is shared memory of two
 64-bit words: the position being decoded (base + index; base + length between frames), and the reason for leaving.
 
 An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its path, with
@@ -19,7 +20,9 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
 path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout. The adapter has
 
-    ready() -> dict            reads {field: target}, version_parts (any JSON), settings {str: str}; scope, scope_note
+    ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note
+    imports                    an `imports.Imports` made before the consumer is opened, where its version is what it
+                               imports (optional)
     parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding
     payload_parser(field)      the same for the JSON text of a whole payload (optional)
 or, instead of `parser`,
@@ -73,10 +76,13 @@ def start(channel: wire.Channel) -> kernel.Kernel:
     except trouble.StartError as error:
         channel.send({"error": {"tried": error.tried, "seen": error.seen, "hint": error.hint}}, b"[]")
         wire.leave(1)
+    answering = kernel.Kernel(channel, adapter, config["fields"])
     ready["canary"] = seen
-    ready["whole"] = hasattr(adapter, "decode_batch")
+    ready["whole"] = answering.whole
+    if answering.imports is not None:
+        ready["modules"] = answering.imports.news()
     channel.send({"ready": ready}, b"[]")
-    return kernel.Kernel(channel, adapter, config["fields"])
+    return answering
 
 
 def main(arguments: list[str]) -> None:

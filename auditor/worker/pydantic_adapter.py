@@ -8,9 +8,9 @@ own core schema, taken out of the model, is validated alone.
 from __future__ import annotations
 
 import json
-import sys
 
-from . import loading, provenance
+from . import loading
+from .imports import Imports
 from .trouble import StartError, nearest
 
 TYPE_CHECKING = False
@@ -30,13 +30,12 @@ class PydanticAdapter:
 
     def __init__(self, config: Dict[str, Any]) -> None:
         self.root, self.receives, self.target = config["root"], config["receives"], config["model"]
-        before = set(sys.modules)
+        self.imports = Imports()
         loading.add_root(self.root)
         self.model = load_model(self.target, self.root)
         self.fields = self.model.model_fields
         self.paths = self._paths(config)
         self.scope, self.note = self._scope(config["scope"], config["carried"])
-        self.parts = provenance.version_parts(self.root, before)
         self.kept: Dict[str, Any] = {}
         self.characters = 0
 
@@ -86,8 +85,7 @@ class PydanticAdapter:
         name = self.target.split(":")[-1]
         return {
             "reads": {field: ".".join((name, *path)) for field, path in self.paths.items()},
-            "version_parts": self.parts,
-            "settings": dict(provenance.settings(self.parts), pydantic=pydantic.VERSION),
+            "settings": {"pydantic": pydantic.VERSION},
             "scope": self.scope,
             "scope_note": self.note,
         }

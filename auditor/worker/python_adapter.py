@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
-from . import loading, provenance
+from . import loading
+from .imports import Imports
 from .trouble import StartError
 
 TYPE_CHECKING = False
@@ -17,10 +16,9 @@ class PythonAdapter:
 
     def __init__(self, config: Dict[str, Any]) -> None:
         self.root, self.reads = config["root"], config["reads"]
-        before = set(sys.modules)
+        self.imports = Imports()
         loading.add_root(self.root)
         self.parsers = {field: self._function(field, target) for field, target in self.reads.items()}
-        self.parts = provenance.version_parts(self.root, before)
 
     def _function(self, field: str, target: str) -> Callable[[Any], Any]:
         found = loading.load(target, self.root)
@@ -31,8 +29,8 @@ class PythonAdapter:
         return function
 
     def ready(self) -> Dict[str, Any]:
-        """Say which function reads which field, and what they are made of."""
-        return {"reads": self.reads, "version_parts": self.parts, "settings": provenance.settings(self.parts)}
+        """Say which function reads which field."""
+        return {"reads": self.reads}
 
     def parser(self, field: str) -> Callable[[Any], Any]:
         """Give the function that reads a field."""

@@ -1,0 +1,49 @@
+"""A folder of its own for each worker; those of parents that were killed are removed by whoever comes next."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from contextlib import ExitStack, suppress
+from functools import cache
+from pathlib import Path
+
+PREFIX = "auditor-worker-"
+
+#: Seconds after which a folder without a lock is abandoned: one that is just being made has none yet.
+ABANDONED_AFTER = 60.0
+
+
+def open_folder(stack: ExitStack) -> str:
+    """Create a folder that is removed with `stack`; locked as long as this process lives, however it ends."""
+    remove_abandoned(tempfile.gettempdir())
+    folder = tempfile.mkdtemp(prefix=PREFIX)
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    stack.callback(os.close, lock)
+    with suppress(OSError):  # a file system without locks: nobody can take the folder for abandoned then
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return folder
+
+
+@cache
+def remove_abandoned(place: str) -> None:
+    """Remove what killed parents left in a folder of temporary files; looked for once per process."""
+    for folder in Path(place).glob(PREFIX + "*"):
+        with suppress(OSError):
+            _remove_if_abandoned(folder)
+
+
+def _remove_if_abandoned(folder: Path) -> None:
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        status = os.fstat(lock)
+        if status.st_uid != os.geteuid() or time.time() - status.st_mtime < ABANDONED_AFTER:
+            return
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)

@@ -1,0 +1,159 @@
+"""Whatever happens to a worker or its parent, no process and no folder of it stays."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from auditor.decode import folders
+from auditor.decode import process as process_module
+from auditor.errors import AuditorError, ConsumerError
+from tests.sessions import PARSERS, open_consumer, quoted, shown
+
+ESCAPES = """
+import os, subprocess, sys, time
+
+def sleeps_in_a_session_of_its_own(text):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    return child.pid
+
+def forks_into_a_session_of_its_own(text):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(writing, str(os.getpid()).encode())
+            time.sleep(600)
+        os._exit(0)
+    return int(os.read(reading, 20))
+"""
+
+
+def lives(pid: int) -> bool:
+    """Say whether a process is there and no zombie."""
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch) -> Path:
+    """Give a folder of temporary files in which nothing is left, as a test that uses it must find."""
+    place = tmp_path / "tmp"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    return place
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="strays are found in /proc")
+@pytest.mark.parametrize("function", ["sleeps_in_a_session_of_its_own", "forks_into_a_session_of_its_own"])
+def test_a_child_that_left_the_group_ends_with_the_worker(tmp_path, function):
+    (tmp_path / "m.py").write_text(ESCAPES)
+    with open_consumer(tmp_path, {"f": f"m:{function}"}) as session:
+        [child] = (int(text.removeprefix("int:")) for text in shown(session.decode("f", ['"x"'])))
+        assert lives(child)
+    until = time.monotonic() + 10
+    while lives(child) and time.monotonic() < until:  # a killed process takes its time to end
+        time.sleep(0.01)
+    assert not lives(child)
+
+
+def open_descriptors() -> list[str]:
+    return sorted(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors are counted in /proc")
+def test_a_start_without_descriptors_is_an_error_and_leaves_nothing(temporary):
+    """At every number of free descriptors: whatever the start opens next may be what fails."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = open_descriptors()
+    unused = [number for number in range(4096) if str(number) not in before]
+    failures = 0
+    try:
+        for free in range(40):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (unused[free], hard))
+            try:
+                with open_consumer(PARSERS, {"f": "poison:read"}) as session:
+                    assert shown(session.decode("f", quoted(["order 5"]))) == ["int:5"]
+                break
+            except AuditorError:
+                failures += 1
+            assert open_descriptors() == before
+            assert list(temporary.iterdir()) == []
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert failures > 8
+    assert open_descriptors() == before
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_program_that_cannot_be_started_is_an_error_and_leaves_nothing(temporary, monkeypatch):
+    def fail(*_args, **_options):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(process_module.subprocess, "Popen", fail)
+    before = open_descriptors()
+    with pytest.raises(ConsumerError, match="Resource temporarily unavailable"):
+        open_consumer(PARSERS, {"f": "poison:read"})
+    assert open_descriptors() == before
+    assert list(temporary.iterdir()) == []
+
+
+def test_no_place_for_temporary_files_is_an_error(temporary):
+    temporary.rmdir()
+    with pytest.raises(ConsumerError, match="No such file or directory"):
+        open_consumer(PARSERS, {"f": "poison:read"})
+
+
+def test_the_folder_of_a_killed_parent_is_removed_by_the_next(temporary):
+    script = (
+        "import os, sys\n"
+        "from tests.sessions import PARSERS, open_consumer\n"
+        "session = open_consumer(PARSERS, {'f': 'poison:read'})\n"
+        "print(os.getpid(), flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    root = str(PARSERS.parents[2])
+    environment = os.environ | {"PYTHONPATH": root, "TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        parent.stdout.readline()
+        [folder] = temporary.iterdir()
+        age(folder)
+        sweep(temporary)
+        assert folder.exists(), "its parent lives"
+        os.kill(parent.pid, signal.SIGKILL)
+        parent.wait()
+    age(folder)
+    sweep(temporary)
+    assert not folder.exists()
+
+
+def test_a_folder_that_is_just_being_made_is_left(temporary):
+    young, other = temporary / f"{folders.PREFIX}young", temporary / "auditor-other"
+    young.mkdir()
+    other.mkdir()
+    age(other)
+    sweep(temporary)
+    assert young.exists()
+    assert other.exists()
+
+
+def age(folder: Path) -> None:
+    """Make a folder look as if nobody had touched it for long."""
+    os.utime(folder, (0, time.time() - 10 * folders.ABANDONED_AFTER))
+
+
+def sweep(place: Path) -> None:
+    """Do what the first start of a process does."""
+    folders.remove_abandoned.cache_clear()
+    folders.remove_abandoned(str(place))
