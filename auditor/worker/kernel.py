@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .wire import Channel
 
 
-#: Characters of the longest value: more than any document has, and no more than the parent's database can hold.
+#: Bytes of the longest value: more than a field of any document has, and no more than the parent's database can hold.
 LONGEST_TEXT = 16 * 1024 * 1024
 
 
@@ -41,10 +41,10 @@ class Outcome:
         if len(body) <= LONGEST_TEXT:  # then so is each text
             return body
         for index, text in enumerate(self.texts):
-            length = len(text) - text.find(":") - 1
-            if length > LONGEST_TEXT:
-                error = "unexpected type: a text of %d characters is longer than %d" % (length, LONGEST_TEXT)
-                self.fault(index, "rejected", error)
+            content = text.partition(":")[2] if 4 * len(text) > LONGEST_TEXT else ""
+            if len(content.encode("utf-8", "surrogatepass")) > LONGEST_TEXT:
+                length = len(content), LONGEST_TEXT // 1024 // 1024
+                self.fault(index, "rejected", "unexpected type: a text of %d characters is longer than %d MiB" % length)
                 self.texts[index] = ""
         return encode_texts(self.texts)
 

@@ -218,6 +218,27 @@ def test_long_strings_cross_whole(tmp_path):
         assert session.decode("f", quoted(texts)).texts == [f"text:{text}{len(text)}" for text in texts]
 
 
+LONGEST = 16 * 1024 * 1024
+
+
+@pytest.mark.parametrize(("sign", "width"), [("x", 1), ("\U0001f600", 4)])
+def test_a_text_without_end_is_no_value(tmp_path, sign, width):
+    (tmp_path / "long.py").write_text(f"def read(text):\n    return {sign!a} * int(text)\n")
+    longest = LONGEST // width
+    with open_consumer(tmp_path, {"f": "long:read"}) as session:
+        found = session.decode("f", quoted(["1", str(longest + 1), str(longest), "2"]))
+    error = f"unexpected type: a text of {longest + 1} characters is longer than 16 MiB"
+    assert {index: (fault.status, fault.error) for index, fault in found.faults.items()} == {1: ("rejected", error)}
+    assert [text and len(text) - len("text:") for text in found.texts] == [1, None, longest, 2]
+
+
+def test_a_text_without_end_is_no_value_of_sql_either(tmp_path):
+    with open_consumer(tmp_path, {"f": "repeat('x', {value}::integer)"}, adapter="sql", engine="duckdb") as session:
+        found = shown(session.decode("f", quoted(["1", str(LONGEST + 1), "2"])))
+    error = f"rejected: unexpected type: a text of {LONGEST + 1} characters is longer than 16 MiB"
+    assert found == ["text:x", error, "text:xx"]
+
+
 def test_many_strings_come_back_in_order(tmp_path):
     (tmp_path / "amounts.py").write_text("from decimal import Decimal\ndef read(text):\n    return Decimal(text)\n")
     texts = [f"{number}.{number % 100:02d}" if number % 9 else f"n{number}" for number in range(60_000)]
