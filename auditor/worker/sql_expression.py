@@ -61,12 +61,14 @@ class Expression:
             self.engine.run(FILL, ["", JOINT])
             if len(self.engine.parse(select)) != 1:
                 raise StartError(tried, "more than one statement", "give one expression")
-            columns = self.engine.columns_of(select)
+            columns = self.engine.rows("SELECT column_name, column_type FROM (DESCRIBE " + select + "\n)")
+            names = [name for name, _ in columns]
+            if names != ["x"]:
+                raise StartError(tried, "it gives the columns " + ", ".join(names), "give one expression")
+            self.engine.parse("SELECT (" + sql + ")")  # where nothing but an expression can stand
         except self.engine.error as error:
             raise StartError(tried, message_of(error), "correct the expression") from error
-        if list(columns) != ["x"]:
-            raise StartError(tried, "it gives the columns " + ", ".join(columns), "give one expression")
-        return columns["x"]
+        return str(columns[0][1])
 
     def _can_try(self) -> bool:
         try:
