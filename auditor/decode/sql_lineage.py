@@ -1,9 +1,4 @@
-"""Where the columns of an SQL model come from. It locates; the text that runs stays the consumer's own.
-
-An output column has `origins`, the columns of physical tables that its value is made of. It is `bare` where it is one
-of them, at most cast to a text or an integer, so that it can carry a row's number through the model; it is `plain`
-where nothing but a text comes of it.
-"""
+"""Where the columns of an SQL model come from. It locates; the text that runs stays the consumer's own."""
 
 from __future__ import annotations
 
@@ -13,12 +8,16 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
 
+from auditor.decode.sql_filters import Condition
+from auditor.decode.sql_meetings import Meeting, Meetings
+from auditor.decode.sql_outputs import LineageError, Name, Origin, Output, Outputs, united
 from auditor.decode.sql_syntax import (
     Node,
     argument,
     arms,
     carried_column,
     columns_in,
+    conjuncts,
     is_plain,
     line_of,
     own,
@@ -26,59 +25,23 @@ from auditor.decode.sql_syntax import (
     sources_of,
 )
 
-Name = tuple[str, ...]
-Origin = tuple[Name, str]
-
 _JSON = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar)
-
-
-class LineageError(Exception):
-    """A column cannot be located; `hint` is the next step."""
-
-    def __init__(self, seen: str, hint: str = "") -> None:
-        super().__init__(seen)
-        self.seen, self.hint = seen, hint
-
-
-@dataclass(frozen=True)
-class Output:
-    """One column of a query."""
-
-    name: str
-    origins: frozenset[Origin]
-    bare: Origin | None = None
-    line: int | None = None
-    unpacked: bool = False  # taken out of a JSON text or a structure
-    plain: bool = False
-
-
-@dataclass
-class Outputs:
-    """The columns of a query; `open` are physical tables of which it gives every column (a star)."""
-
-    named: dict[str, Output] = field(default_factory=dict)
-    open: list[Name] = field(default_factory=list)
-
-    def get(self, name: str) -> Output | None:
-        """Give the output of a name; the only open table has whatever column it is asked for."""
-        found = self.named.get(name.lower())
-        if found is None and len(self.open) == 1:
-            origin = (self.open[0], name.lower())
-            return Output(name, frozenset([origin]), origin, plain=True)
-        return found
 
 
 @dataclass
 class Lineage:
     """What a model reads: its outputs, the columns of each physical table, and how they are used."""
 
-    outputs: Outputs
-    tables: dict[Name, set[str]]
-    keys: set[Origin]  # joined on, grouped or partitioned by
-    filters: set[Origin]
-    joined: set[Name]
-    groups: list[set[Origin]]  # the columns of each GROUP BY and PARTITION BY: rows that agree on them meet
-    neighbours: str  # why any two rows may meet; empty where none do
+    outputs: Outputs = field(default_factory=Outputs)
+    tables: dict[Name, set[str]] = field(default_factory=dict)
+    keys: set[Origin] = field(default_factory=set)  # joined on, grouped or partitioned by
+    filters: set[Origin] = field(default_factory=set)
+    conditions: list[Condition] = field(default_factory=list)
+    joined: set[Name] = field(default_factory=set)
+    #: The columns of each GROUP BY and PARTITION BY: rows that agree on them meet.
+    groups: list[set[Origin]] = field(default_factory=list)
+    meetings: list[Meeting] = field(default_factory=list)
+    neighbours: str = ""  # why any two rows may meet; empty where none do
 
 
 def lineage_of(query: Node) -> Lineage:
@@ -98,8 +61,11 @@ class _Locator:
             raise LineageError("it is no query")
         self._known: dict[int, Outputs] = {}
         self._spelled: dict[Name, Name] = {}
-        self.lineage = Lineage(Outputs(), {}, set(), set(), set(), [], "")
+        self.lineage = Lineage()
         self.lineage.outputs = self._outputs(root)
+        self._meetings = Meetings(
+            self._table, lambda column, scope: self._resolve(column, scope, Outputs()), self._from
+        )
         for scope in root.traverse():
             self._visit(scope)
 
@@ -121,7 +87,7 @@ class _Locator:
         expression = scope.expression
         if isinstance(expression, exp.SetOperation):
             branches = arms(scope)
-            return _united(expression, *(self._outputs(branch) for branch in branches))
+            return united(expression, *(self._outputs(branch) for branch in branches))
         outputs = Outputs()
         if isinstance(expression, exp.UDTF):
             for name in expression.alias_column_names:
@@ -233,14 +199,17 @@ class _Locator:
     def _visit(self, scope: Scope) -> None:
         """Note every column of a scope, and which of them decide on rows."""
         expression, lineage = scope.expression, self.lineage
+        lineage.neighbours = lineage.neighbours or _cut(expression)
         if not isinstance(expression, exp.Select):
             return
+        lineage.meetings.append(self._meetings.of(scope))
         outputs = self._outputs(scope)
         for column in columns_in(expression):
             self._resolve(column, scope, outputs)
         for clause in ("where", "having", "qualify"):
             for node in argument(expression, clause):
                 lineage.filters |= self._origins_with(node, scope, outputs)
+                self._add_conditions(node.this, scope, outputs)
                 lineage.keys |= self._equated(node, scope, outputs)
         self._visit_joins(scope, outputs)
         for node in argument(expression, "group"):
@@ -254,9 +223,6 @@ class _Locator:
     def _neighbours(self, scope: Scope) -> str:
         """Say which clause lets every row depend on the others."""
         expression = scope.expression
-        for clause in ("limit", "offset", "sample"):
-            if argument(expression, clause):
-                return clause.upper()
         if any(distinct.args.get("on") for distinct in argument(expression, "distinct")):
             return "DISTINCT ON"
         plain = (
@@ -282,10 +248,16 @@ class _Locator:
             for condition in argument(join, "on"):
                 self.lineage.keys |= self._equated(condition, scope, outputs)
                 self.lineage.filters |= self._origins_with(condition, scope, outputs)
+                if not join.side and join.kind in ("", "INNER", "SEMI"):
+                    self._add_conditions(condition, scope, outputs)
             for column in argument(join, "using"):
                 for source in sources_of(scope):
                     found = self._from(source, column.name)
                     self.lineage.keys |= found.origins if found else frozenset()
+
+    def _add_conditions(self, clause: Node, scope: Scope, before: Outputs) -> None:
+        for node in conjuncts(clause):
+            self.lineage.conditions.append(Condition(node, frozenset(self._origins_with(node, scope, before))))
 
     def _origins_with(self, node: Node, scope: Scope, before: Outputs) -> set[Origin]:
         return {origin for column in columns_in(node) for origin in self._resolve(column, scope, before).origins}
@@ -299,15 +271,6 @@ class _Locator:
         return found
 
 
-def _united(expression: exp.SetOperation, left: Outputs, right: Outputs) -> Outputs:
-    """Give the columns of a set operation: by name where it says so, else by position."""
-    united = Outputs(open=[*left.open, *(table for table in right.open if table not in left.open)])
-    others = list(right.named.values())
-    for position, (key, output) in enumerate(left.named.items()):
-        by_name = right.named.get(key) if expression.args.get("by_name") else None
-        other = by_name or (others[position] if position < len(others) else output)
-        bare = output.bare if output.bare == other.bare else None
-        origins = output.origins | other.origins
-        unpacked, plain = output.unpacked or other.unpacked, output.plain and other.plain
-        united.named[key] = Output(output.name, origins, bare, output.line, unpacked, plain)
-    return united
+def _cut(expression: Node) -> str:
+    """Name the clause by which a query gives only some of its rows."""
+    return next((clause.upper() for clause in ("limit", "offset", "sample") if argument(expression, clause)), "")

@@ -16,7 +16,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from auditor.decode.sql_lineage import Lineage, LineageError, Name, Origin, Output, lineage_of, table_name
+from auditor.decode.sql_filters import foreign_filter
+from auditor.decode.sql_lineage import Lineage, lineage_of, table_name
+from auditor.decode.sql_outputs import LineageError, Name, Origin, Output
 from auditor.decode.sql_syntax import Node
 from auditor.errors import ConsumerError
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
@@ -43,6 +45,9 @@ def model_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, Fie
         raise ConsumerError(consumer.name, f"locate the columns of {shown}", str(error).split("\n")[0]) from error
     offset = text[: text.index(statement)].count("\n")
     located = _locate_all(consumer, shown, lineage, fields, offset)
+    for one in located.values():
+        source = list(lineage.tables)[one["source"]], one["column"]
+        one["probe"] = foreign_filter(query, lineage.conditions, source, lineage.tables)
     return {
         "file": shown,
         "text": text,
@@ -159,13 +164,17 @@ def _locate(lineage: Lineage, field: FieldSpec, column: str, offset: int) -> dic
             "it is taken out of a JSON text or a structure", "read the field with an expression on {value}"
         )
     source = _source(output, field)
+    carrier = _carrier(lineage, source)
+    number = carrier.bare[1] if carrier is not None and carrier.bare is not None else None
+    itself = output.bare == source and output.plain
     return {
         "output": output.name,
         "source": list(lineage.tables).index(source[0]),
         "column": source[1],
         "line": None if output.line is None else output.line + offset,
-        "identity": _identity(lineage, output, source),
-        "alone": _alone(lineage, source),
+        "identity": output.name if itself else carrier.name if carrier is not None else None,
+        "number": number,
+        "alone": _alone(lineage, source, number),
     }
 
 
@@ -183,24 +192,28 @@ def _source(output: Output, field: FieldSpec) -> Origin:
     raise LineageError(f"it is made of several columns: {columns}", "read the field with an expression on {value}")
 
 
-def _alone(lineage: Lineage, source: Origin) -> str:
+def _alone(lineage: Lineage, source: Origin, number: str | None) -> str:
     """Say why the model must run once per value; empty where rows do not meet."""
     if any(group <= {source} for group in lineage.groups):
         return "a window or group over the value itself or over all rows"
+    numbered = {table for table, _ in lineage.keys} | {source[0]}
+    if any(meeting.untied(numbered, source) for meeting in lineage.meetings):
+        return "tables that meet without a key"
+    numbers = lineage.keys if number is None else lineage.keys | {(source[0], number)}
+    if any(condition.counts(numbers - {source}, source) for condition in lineage.conditions):
+        return "a filter on a key"
     return lineage.neighbours
 
 
-def _identity(lineage: Lineage, output: Output, source: Origin) -> dict[str, str] | None:
+def _carrier(lineage: Lineage, source: Origin) -> Output | None:
     """Choose an output column that carries the number of a row; a key first, since neighbours meet at keys."""
-    if output.bare == source and output.plain:
-        return {"output": output.name, "column": source[1]}
     found = [
         other
         for other in lineage.outputs.named.values()
         if other.bare is not None and other.bare[0] == source[0] and other.bare != source
     ]
     found.sort(key=lambda other: (other.bare not in lineage.keys, not other.plain))
-    return {"output": found[0].name, "column": found[0].bare[1]} if found and found[0].bare else None
+    return found[0] if found else None
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -37,6 +37,17 @@ def own(expression: Node, *kinds: type[Any]) -> Iterator[Any]:
             yield node
 
 
+def conjuncts(condition: Node) -> Iterator[Any]:
+    """Give the conditions that AND joins into one."""
+    while isinstance(condition, exp.Paren):
+        condition = condition.this
+    if isinstance(condition, exp.And):
+        yield from conjuncts(condition.this)
+        yield from conjuncts(condition.expression)
+    else:
+        yield condition
+
+
 def columns_in(expression: Node) -> Iterator[exp.Column]:
     return (column for column in own(expression, exp.Column) if not isinstance(column.this, exp.Star))
 

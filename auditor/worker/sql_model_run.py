@@ -27,6 +27,9 @@ JOINT = "\x1e"
 DROPPED = "d"
 RUNS = re.compile(r"[^\W\d_]+|\d+")
 
+#: Values of every type; where a filter drops them all, no value gets past it.
+PROBES = ("2024-03-01", "7", "true", "x")
+
 #: So many values that cannot be decided together are decided one by one.
 FEW = 16
 
@@ -92,8 +95,8 @@ class Model:
             self.engine.run("DELETE FROM " + table)
             row = dict.fromkeys(source["keys"], "CAST(i AS VARCHAR)")
             if number == field["source"]:
-                if field["identity"]:
-                    row[field["identity"]["column"]] = "CAST(i AS VARCHAR)"
+                if field["number"]:
+                    row[field["number"]] = "CAST(i AS VARCHAR)"
                 row[field["column"]] = "v"
             elif source["joined"] and not row:
                 self.engine.run("INSERT INTO " + table + " DEFAULT VALUES")
@@ -118,7 +121,31 @@ class Model:
             hint = nearest(output, list(self.kinds))
             raise StartError(tried, "the model has no such column on " + self.engine.name, hint)
         self._check_source(located, tried)
-        return Reader(self, located, self.kinds[output])
+        reader = Reader(self, field, located, self.kinds[output])
+        self._check_filter(reader, tried)
+        return reader
+
+    def _check_filter(self, reader: "Reader", tried: str) -> None:
+        """A filter that the mock never fulfils would say of every value that production drops it."""
+        probe = reader.located["probe"]
+        if probe is None or any(mark != DROPPED for mark in reader.read(PROBES)) or self._keeps_any(reader, probe):
+            return
+        seen = "its filter keeps no row of the mock, which has numbers in the keys and NULL beside the field: "
+        hint = 'read the field with an expression (reads.%s = "… {value} …"), or name a model without that filter'
+        raise StartError(tried, seen + probe["text"], hint % reader.field)
+
+    def _keeps_any(self, reader: "Reader", probe: "Dict[str, str]") -> bool:
+        """Say whether a row gets past the filters that are not on the field's own column."""
+        try:
+            for value in PROBES:
+                self.fill(reader.located, [value])
+                if self.engine.rows("SELECT 1 FROM (" + probe["query"] + "\n) LIMIT 1"):
+                    return True
+        except self.engine.fatal:
+            raise
+        except self.engine.error:  # then nothing is known
+            return True
+        return False
 
     def _check_source(self, located: "Dict[str, Any]", tried: str) -> None:
         """A column that the set-up gives another type would be read by the load and not by the model."""
@@ -142,7 +169,7 @@ class Model:
 
 def insertion(table: str, row: "Dict[str, str]") -> str:
     """Give the statement that fills columns of a table with expressions of v, a value, and i, its number."""
-    return "INSERT INTO %s (%s) SELECT %s FROM (SELECT unnest(l) AS v, unnest(range(len(l))) AS i %s)" % (
+    return "INSERT INTO %s (%s) SELECT %s FROM (SELECT unnest(l) AS v, unnest(range(1, len(l) + 1)) AS i %s)" % (
         table,
         ", ".join(map(identifier, row)),
         ", ".join(row.values()),
@@ -153,17 +180,17 @@ def insertion(table: str, row: "Dict[str, str]") -> str:
 class Reader:
     """One field of a model."""
 
-    def __init__(self, model: Model, located: "Dict[str, Any]", kind: str) -> None:
-        self.model, self.located, self.kind = model, located, kind
+    def __init__(self, model: Model, field: str, located: "Dict[str, Any]", kind: str) -> None:
+        self.model, self.field, self.located, self.kind = model, field, located, kind
         self.engine = model.engine
         line = "" if located["line"] is None else ":%d" % located["line"]
         self.text = located["output"]
         self.shown = "%s%s %s" % (model.plan["file"], line, located["output"])
         mark, carrier = tagged(identifier(located["output"]), kind), located["identity"]
         self.alone = "SELECT %s FROM %s" % (mark, RESULT)
-        self.itself = carrier is not None and carrier["output"] == located["output"]
+        self.itself = carrier == located["output"]
         if carrier is not None:
-            number = "coalesce(CAST(%s AS VARCHAR), '')" % identifier(carrier["output"])
+            number = "coalesce(CAST(%s AS VARCHAR), '')" % identifier(carrier)
             self.joined = "SELECT string_agg(%s, chr(30)), string_agg(%s, chr(30)) FROM %s" % (number, mark, RESULT)
             self.listed = "SELECT list(%s), list(%s) FROM %s" % (number, mark, RESULT)
 
@@ -209,7 +236,7 @@ class Reader:
         self.model.fill(self.located, values)
         self.model.run()
         numbers, found = self._rows()
-        names = values if self.itself else [str(number) for number in range(len(values))]
+        names = values if self.itself else [str(number) for number in range(1, len(values) + 1)]
         if numbers == names:
             return found
         places = {name: place for place, name in enumerate(names)}

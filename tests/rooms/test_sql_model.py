@@ -118,6 +118,24 @@ MODELS = {
     "one of each": "select distinct on (lower(d)) id, d from raw.src order by id desc",
     "first of its kind": "select id, d from raw.src qualify row_number() over (partition by lower(d) order by id) = 1",
     "totals": "select max(id) as id, max(d) as d from raw.src",
+    "none larger": "select id, d from raw.src s where not exists (select 1 from raw.src t where t.d > s.d)",
+    "none larger by a join": "select x.id, x.d from raw.src x left join raw.src y on x.d < y.d where y.d is null",
+    "each with each": "select s.id, s.d from raw.src s, raw.src t",
+    "larger than any": "select id, d from raw.src where d >= any (select d from raw.src)",
+    "in a subquery": "select id, d from raw.src where id in (select id from raw.src where d > '2')",
+    "itself by a subquery": "select id, d from raw.src s where exists (select 1 from raw.src t where t.id = s.id)",
+    "cte twice": "with c as (select * from raw.src) select a.id, b.d from c a join c b using (id)",
+    "cte twice, untied": "with c as (select id, d from raw.src) select a.id, a.d from c a cross join c b",
+    "tied in an or": "select a.id, a.d from raw.src a join raw.src b on a.id = b.id or a.d < b.d",
+    "tied by the value": "select a.id, a.d from raw.src a join raw.src b on a.d = b.d",
+    "tied by three": "select a.id, c.d from raw.src a join raw.src b on a.id = b.id join raw.src c on b.id = c.id",
+    "two of three": "select a.id, c.d from raw.src a join raw.src b on a.id = b.id, raw.src c",
+    "lateral": "select s.id, s.d from raw.src s, lateral (select 1 as one from raw.src t where t.d >= s.d) x",
+    "counted": "select id, d from raw.src a where (select count(*) from raw.src t where t.d < a.d) = 0",
+    "first of two": "(select id, d from raw.src) union all (select id, d from raw.src) order by d limit 1",
+    "grouped beside": "select s.id, s.d from raw.src s, (select max(d) m from raw.src group by other) g where s.d = m",
+    "equal to the key": "select id, d from raw.src where d <> '12' or d = id",
+    "known key": "select id, d from raw.src where id is not null and cast(id as integer) > 0 and length(id) > 0",
     "double": "select id, try_cast(replace(d, ',', '') as decimal(18, 2)) as d from raw.src",
 }
 
@@ -253,6 +271,46 @@ def test_a_model_that_cannot_run_is_a_start_error(tmp_path: Path, model: str, se
         adapter_of(tmp_path, model)
     assert re.search(seen, raised.value.seen)
     assert "models/model.sql" in raised.value.tried
+
+
+UNFULFILLED = [
+    ("select id, d from raw.src where id like 'C-%'", "id LIKE 'C-%' (of raw.src.id)"),
+    ("select id, d from raw.src where status = 'active' and d <> ''", "status = 'active' (of raw.src.status)"),
+    ("with s as (select * from raw.src where status in ('a')) select id, d from s", "status IN ('a')"),
+    ("select s.id, s.d from raw.src s join raw.c on s.c = c.id and c.kind = 'x'", "c.kind = 'x' (of raw.c.kind)"),
+    ("select s.id, s.d from raw.src s join raw.codes c on s.d = c.code", "s.d = c.code"),
+    ("select id, d from raw.src where d in (select code from raw.codes)", "IN (SELECT code FROM raw.codes)"),
+    ("create table t as select id, d from raw.src where cast(id as integer) > 100", "> 100"),
+    ("select id, d from raw.src where d = id", "d = id (of raw.src.d, raw.src.id)"),
+    ("select id, d from raw.src where d = 'x' qualify count(*) over (partition by id) > 1", "COUNT(*) OVER"),
+]
+
+
+@pytest.mark.parametrize(("model", "seen"), UNFULFILLED)
+def test_a_filter_that_the_mock_never_fulfils_is_a_start_error(tmp_path: Path, model: str, seen: str) -> None:
+    with pytest.raises(StartError) as raised:
+        adapter_of(tmp_path, model)
+    assert seen in raised.value.seen
+    assert "for field d" in raised.value.tried
+    assert "reads.d" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "select id, d from raw.src where id is not null and d like 'INV-%'",
+        "select id, d from raw.src where d like 'INV-%' or status = 'active'",
+        "select id, d from raw.src where coalesce(status, 'active') = 'active' and d like 'INV-%'",
+        "select s.id, s.d from raw.src s left join raw.codes c on s.d = c.code where s.d like 'INV-%'",
+        "select id, d from raw.src where cast(id as integer) > 0 and d like 'INV-%'",
+        "select id, d from raw.src where id in (select id from raw.src where d like 'INV-%')",
+        "with c as (select id from raw.src where d like 'INV-%') select id, d from raw.src where id in (from c)",
+    ],
+)
+def test_a_filter_that_a_value_fulfils_is_none(tmp_path: Path, model: str) -> None:
+    adapter = adapter_of(tmp_path, model)
+    found = decode(adapter, ["x", "INV-1"])
+    assert found == ["dropped: the model gives no row for the value", "text:INV-1"]
 
 
 def test_a_file_in_the_place_of_a_table_is_mocked_and_not_read(tmp_path: Path) -> None:

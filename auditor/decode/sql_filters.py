@@ -1,0 +1,69 @@
+"""Filters of a model on what the mock does not have: the number of the row in a key, NULL in every other column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from auditor.decode.sql_outputs import Name, Origin
+from auditor.decode.sql_syntax import Node, own
+
+_MARK = "condition"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition that every row which the model keeps fulfils, and the columns that it depends on."""
+
+    node: Node
+    origins: frozenset[Origin]
+
+    def binds(self, source: Origin, tables: Set[str]) -> bool:
+        """Say whether it can be judged on the mock whatever the value: it is of other columns, or equal to one.
+
+        `tables` are those that it may read in a subquery: the mocked ones without the field's own.
+        """
+        read = {_dotted(tuple(part.name for part in table.parts)).lower() for table in self.node.find_all(exp.Table)}
+        if read:
+            return read <= tables
+        return source not in self.origins or (len(self.origins) > 1 and self._is_equation())
+
+    def counts(self, numbers: Set[Origin], source: Origin) -> bool:
+        """Say whether it may read the number of the row; windows and aggregates see whole groups of rows instead."""
+        of_keys = self._is_equation() and source not in self.origins
+        if not self.origins & numbers or of_keys or isinstance(self.node, exp.Is):
+            return False
+        is_not = isinstance(self.node, exp.Not) and isinstance(self.node.this, exp.Is)
+        return not is_not and next(own(self.node, exp.Window, exp.AggFunc), None) is None
+
+    def _is_equation(self) -> bool:
+        node = self.node
+        return isinstance(node, exp.EQ) and all(isinstance(end, exp.Column) for end in (node.this, node.expression))
+
+    def shown(self) -> str:
+        """Give its text and its columns."""
+        columns = ", ".join(f"{_dotted(table)}.{column}" for table, column in sorted(self.origins))
+        return f"{self.node.sql('duckdb')} (of {columns})" if columns else str(self.node.sql("duckdb"))
+
+
+def _dotted(table: Name) -> str:
+    return ".".join(table)
+
+
+def foreign_filter(
+    query: Node, conditions: Sequence[Condition], source: Origin, tables: Iterable[Name]
+) -> dict[str, str] | None:
+    """Give the query with no filters but those that the field's own column cannot fulfil, and their text."""
+    others = {_dotted(table).lower() for table in tables if table != source[0]}
+    binding = [condition for condition in conditions if condition.binds(source, others)]
+    if not binding:
+        return None
+    for number, condition in enumerate(conditions):
+        condition.node.meta[_MARK] = number
+    other = {number for number, condition in enumerate(conditions) if condition not in binding}
+    copied = query.copy()
+    for node in [node for node in copied.walk() if node.meta.get(_MARK) in other]:
+        node.replace(exp.true())
+    return {"query": copied.sql("duckdb"), "text": " and ".join(condition.shown() for condition in binding)}

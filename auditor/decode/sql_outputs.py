@@ -1,0 +1,65 @@
+"""The columns that a query gives, and the columns of physical tables that they are made of.
+
+An output column has `origins`, the columns of physical tables that its value is made of. It is `bare` where it is one
+of them, at most cast to a text or an integer, so that it can carry a row's number through the model; it is `plain`
+where nothing but a text comes of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+Name = tuple[str, ...]
+Origin = tuple[Name, str]
+
+
+class LineageError(Exception):
+    """A column cannot be located; `hint` is the next step."""
+
+    def __init__(self, seen: str, hint: str = "") -> None:
+        super().__init__(seen)
+        self.seen, self.hint = seen, hint
+
+
+@dataclass(frozen=True)
+class Output:
+    """One column of a query."""
+
+    name: str
+    origins: frozenset[Origin]
+    bare: Origin | None = None
+    line: int | None = None
+    unpacked: bool = False  # taken out of a JSON text or a structure
+    plain: bool = False
+
+
+@dataclass
+class Outputs:
+    """The columns of a query; `open` are physical tables of which it gives every column (a star)."""
+
+    named: dict[str, Output] = field(default_factory=dict)
+    open: list[Name] = field(default_factory=list)
+
+    def get(self, name: str) -> Output | None:
+        """Give the output of a name; the only open table has whatever column it is asked for."""
+        found = self.named.get(name.lower())
+        if found is None and len(self.open) == 1:
+            origin = (self.open[0], name.lower())
+            return Output(name, frozenset([origin]), origin, plain=True)
+        return found
+
+
+def united(expression: exp.SetOperation, left: Outputs, right: Outputs) -> Outputs:
+    """Give the columns of a set operation: by name where it says so, else by position."""
+    both = Outputs(open=[*left.open, *(table for table in right.open if table not in left.open)])
+    others = list(right.named.values())
+    for position, (key, output) in enumerate(left.named.items()):
+        by_name = right.named.get(key) if expression.args.get("by_name") else None
+        other = by_name or (others[position] if position < len(others) else output)
+        bare = output.bare if output.bare == other.bare else None
+        origins = output.origins | other.origins
+        unpacked, plain = output.unpacked or other.unpacked, output.plain and other.plain
+        both.named[key] = Output(output.name, origins, bare, output.line, unpacked, plain)
+    return both
