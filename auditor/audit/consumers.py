@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import queue
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from auditor.audit.events import Progress
 from auditor.audit.transfer import Cells
 from auditor.audit.units import FieldUnits
 from auditor.decode.session import Session, open_session
+from auditor.decode.stop import Stop, Stopped
 from auditor.model.decoding import Decodings, Fault
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.spec.models import AuditSpec, ConsumerSpec
+
+Result = TypeVar("Result")
 
 
 def wants_payload(consumer: ConsumerSpec) -> bool:
@@ -26,33 +29,35 @@ def wants_payload(consumer: ConsumerSpec) -> bool:
 def open_sessions(
     spec: AuditSpec, consumers: Sequence[ConsumerSpec], carried: frozenset[str] | None, stack: ExitStack
 ) -> dict[str, Session]:
-    """Start the workers side by side; the first that cannot start raises ConsumerError and all are closed."""
+    """Start the workers side by side; where one cannot start, or nobody waits any more, all are ended at once."""
     if not consumers:
         return {}
     environment = spec.environment.environment()
+    stop = Stop()
+    stack.callback(stop.close)
+
+    def start(consumer: ConsumerSpec) -> Session:
+        # Entered by the thread that starts it: an interrupt finds every worker either here or not yet ready.
+        return stack.enter_context(open_session(spec, consumer, environment, spec.fields, carried=carried, stop=stop))
+
     with ThreadPoolExecutor(len(consumers)) as pool:
-        futures = [
-            pool.submit(open_session, spec, consumer, environment, spec.fields, carried=carried)
-            for consumer in consumers
-        ]
-    return {
-        consumer.name: stack.enter_context(_started(future)) for consumer, future in _ended(consumers, futures, stack)
-    }
+        try:
+            futures = [pool.submit(start, consumer) for consumer in consumers]
+            if wait(futures, return_when=FIRST_EXCEPTION).not_done:
+                stop.set()
+        except BaseException:  # an interrupt: the pool waits for its threads
+            stop.set()
+            raise
+    return dict(zip((consumer.name for consumer in consumers), _results(futures), strict=True))
 
 
-def _ended(
-    consumers: Sequence[ConsumerSpec], futures: Sequence[Future[Session]], stack: ExitStack
-) -> Iterator[tuple[ConsumerSpec, Future[Session]]]:
-    """Close what did start when something did not."""
-    if any(future.exception() for future in futures):
-        for future in futures:
-            if future.exception() is None:
-                stack.enter_context(future.result())
-    yield from zip(consumers, futures, strict=True)
-
-
-def _started(future: Future[Session]) -> Session:
-    return future.result()
+def _results(futures: Sequence[Future[Result]]) -> list[Result]:
+    """Give the results, or raise the first error that is not the end of what another's error stopped."""
+    errors = [error for future in futures if (error := future.exception()) is not None]
+    errors.sort(key=lambda error: isinstance(error, Stopped))
+    if errors:
+        raise errors[0]
+    return [future.result() for future in futures]
 
 
 @dataclass
@@ -83,44 +88,43 @@ class Answers:
                 self.faults[start + row] = decodings.faults[answer]
 
 
-class _GivenUp(Exception):
-    """Nobody listens any more: the threads end at their next progress."""
-
-
 def ask_all(
     spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits]
 ) -> Iterator[Progress | dict[tuple[str, str], Answers]]:
-    """Decode every field's units with every consumer that reads it; gives progress, and last the answers."""
-    progress: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
-    answers: dict[tuple[str, str], Answers] = {}
-    given_up = threading.Event()
+    """Decode every field's units with every consumer that reads it; gives progress, and last the answers.
 
-    def report(event: Progress) -> None:
-        if given_up.is_set():
-            raise _GivenUp
-        progress.put(event)
-
+    Where one consumer fails, or nobody waits any more, all sessions are interrupted.
+    """
+    events: queue.SimpleQueue[Progress | Future[dict[tuple[str, str], Answers]]] = queue.SimpleQueue()
     with ThreadPoolExecutor(max(1, len(sessions))) as pool:
         futures = []
-        for name, session in sessions.items():
-            future = pool.submit(_ask, spec.consumers[name], session, units, report)
-            future.add_done_callback(lambda _: progress.put(None))
-            futures.append(future)
-        running = len(futures)
         try:
-            while running:
-                event = progress.get()
-                if event is None:
-                    running -= 1
-                else:
-                    yield event
-        except BaseException:
-            # An interrupt: the pool waits for its threads, and they would decode to the end first.
-            given_up.set()
-            raise
-        for future in futures:
-            answers.update(future.result())
+            for name, session in sessions.items():
+                futures.append(pool.submit(_ask, spec.consumers[name], session, units, events.put))
+                futures[-1].add_done_callback(events.put)
+            yield from _progress(events, len(futures))
+        finally:
+            if not all(future.done() for future in futures):
+                for session in sessions.values():
+                    session.interrupt()
+    answers: dict[tuple[str, str], Answers] = {}
+    for result in _results(futures):
+        answers.update(result)
     yield answers
+
+
+def _progress(
+    events: queue.SimpleQueue[Progress | Future[dict[tuple[str, str], Answers]]], running: int
+) -> Iterator[Progress]:
+    """Give progress until all are done, or one has failed."""
+    while running:
+        event = events.get()
+        if isinstance(event, Progress):
+            yield event
+        elif event.exception() is not None:
+            return
+        else:
+            running -= 1
 
 
 def _ask(
