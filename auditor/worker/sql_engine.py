@@ -71,6 +71,7 @@ class Engine:
         self.error = duckdb.Error
         self.fatal = (duckdb.FatalException, duckdb.InternalException)
         self.statements: "Dict[str, Any]" = {}
+        self.prepared: "Dict[str, bool]" = {}  # names that this connection knows, or refused
         self.connection = self._open()
         self.version = str(self.rows("SELECT version()")[0][0])
         self.name = "duckdb " + self.version
@@ -104,6 +105,7 @@ class Engine:
     def reopen(self) -> None:
         """Start anew after a fatal error."""
         self.statements.clear()
+        self.prepared.clear()
         self.connection = self._open()
 
     def run(self, sql: str, parameters: "Optional[List[Any]]" = None) -> "Any":

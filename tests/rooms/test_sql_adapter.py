@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from auditor.worker import sql_expression
 from auditor.worker.sql_adapter import SqlAdapter, open_adapter
 from auditor.worker.sql_engine import Column, parts_of
 from auditor.worker.trouble import StartError
@@ -278,15 +277,31 @@ def test_no_value_is_cut_by_what_joins_the_values() -> None:
         assert decode("{value}", values) == [("value", f"text:{value}") for value in values]
 
 
-def test_messages_are_the_engines_own_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sql_expression, "MESSAGES", 2)
-    adapter = adapter_of({"field": "cast({value} as integer)"})
-    _, first = adapter.decode_batch("field", ["1", "a", "b"])
-    _, second = adapter.decode_batch("field", ["c"])
-    assert first[1][1].startswith("Conversion Error: Could not convert string 'a' to INT32")
+def test_every_message_is_the_engines_own() -> None:
+    """However many were rejected before: one string in thousands has the message that it has alone."""
+    found = decode("cast({value} as integer)", [f"a{number}" for number in range(2_500)])
+    for number, (status, error) in enumerate(found):
+        assert status == "rejected"
+        assert error.startswith(f"Conversion Error: Could not convert string 'a{number}' to INT32")
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_a_reject_is_confirmed_by_the_expression_itself(expression: str) -> None:
+    """The short way to a message gives what a table of one row gives, or leaves the answer to it."""
+    reader = adapter_of({"field": expression}).readers["field"]
+    for value in STRINGS:
+        message = reader._message(value)
+        assert message is None or [message] == reader._one_by_one([value])
+
+
+def test_what_try_rejects_and_the_expression_does_not_is_no_reject(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = adapter_of({"field": "try_cast({value} as integer)"})
     if not adapter.readers["field"].can_try:
-        pytest.skip("an engine without TRY gives every message")
-    assert second == {0: ["rejected", "rejected by the engine (message not fetched)"]}
+        pytest.skip("this engine has no TRY")
+    monkeypatch.setattr(adapter.readers["field"], "_together", lambda values: ["r"] * len(values))
+    texts, faults = adapter.decode_batch("field", ["1", "x", "2" * 5000])
+    assert texts == ["int:1", None, None]
+    assert faults == {1: ["null", "NULL"], 2: ["null", "NULL"]}
 
 
 def test_a_volatile_expression_is_evaluated_once_a_value() -> None:
