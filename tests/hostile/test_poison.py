@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import json
+from pathlib import Path
+
+import duckdb
 import pytest
 
+import auditor
 from auditor.decode import session as session_module
 from tests.sessions import PARSERS, open_consumer, quoted, shown
 
@@ -63,3 +69,47 @@ def test_neighbouring_poisons():
     with open_consumer(PARSERS, {"f": "poison:read"}) as session:
         found = shown(session.decode("f", quoted(strings)))
     assert found == [KINDS.get(text, f"int:{text[-1]}") for text in strings]
+
+
+def audit_of(folder: Path, predictions: list[str]) -> auditor.AuditedRun:
+    """Audit strings against themselves where they are read, else, and for every 13th, against another."""
+    folder.mkdir()
+    with (folder / "records.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["case_id", "field", "prediction", "reference"])
+        for text in predictions:
+            number = text.rsplit(" ", 1)[-1]
+            sound = number.isdigit() and int(number) % 7 != 0 and int(number) % 13 != 0
+            rows.writerow([text, "f", text, text if sound else "order 5"])
+    consumer = {"adapter": "python", "root": str(PARSERS), "reads": {"f": "poison:read"}}
+    spec = {
+        "name": "poison",
+        "cases": {"predictions": str(folder / "records.csv"), "references": str(folder / "records.csv")},
+        "fields": {"f": {"type": "identifier", "reference": "subject"}},
+        "consumers": {"subject": consumer | {"timeout": 0.7, "memory": "512MB"}},
+    }
+    return auditor.run(spec)
+
+
+def outcomes_of(run: auditor.AuditedRun) -> list[tuple[object, ...]]:
+    """Give every outcome with its error, but for the numbers that follow from the place in the file."""
+    return duckdb.sql(f"""
+        SELECT o.* EXCLUDE (unit), f.error FROM '{run.folder}/outcomes.parquet' o
+        LEFT JOIN '{run.folder}/faults.parquet' f USING (unit) ORDER BY token
+    """).fetchall()
+
+
+def test_a_whole_audit_counts_each_poison_once_and_changes_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    monkeypatch.chdir(tmp_path)  # where the runs are stored
+    clean = sound_strings(50_000)
+    mixed = list(clean)
+    for number, kind in enumerate(KINDS):
+        mixed.insert(2_000 + 4_300 * number, kind)
+    without, with_poison = audit_of(tmp_path / "clean", clean), audit_of(tmp_path / "mixed", mixed)
+    before, after = (run.column("f", "subject").verdicts for run in (without, with_poison))
+    added = {"timed_out": 2, "crashed": 7, "rejected": 1, "wrong": 1}
+    assert {name: after[name] - before[name] for name in after} == dict.fromkeys(after, 0) | added
+    assert sum(after.values()) == len(mixed)
+    tokens = {json.dumps(kind) for kind in KINDS}
+    assert [row for row in outcomes_of(with_poison) if row[1] not in tokens] == outcomes_of(without)
