@@ -53,6 +53,12 @@ def read_rows(file: SourceFile) -> Generator[tuple[int, list[str | None]], None,
                 row, start = [], position
 
 
+def data_start(file: SourceFile) -> int:
+    """Give the byte offset of the first character after a byte order mark."""
+    with file.path.open("rb") as opened:
+        return len(_MARK) if opened.read(len(_MARK)) == _MARK else 0
+
+
 def line_at(file: SourceFile, offset: int) -> int:
     """Give the number of the line at a byte offset."""
     with file.path.open("rb") as opened:

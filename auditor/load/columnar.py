@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from auditor.errors import LoadError, Mistake
-from auditor.load.cells import delimiter_of, line_at, read_rows
+from auditor.judge.escape import ESCAPED
+from auditor.load.cells import data_start, delimiter_of, line_at, read_rows
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_sql
-from auditor.load.layout import Layout
+from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
-from auditor.load.tokens import literal, path_literal, string_token
+from auditor.load.tokens import escaped_sql, literal, path_literal, string_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +70,7 @@ class ColumnarFile:
 def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, excluded: frozenset[str]) -> Part:
     """Give a CSV or Parquet file of the columns or long form as a part."""
     columns: dict[str, Value] = {}
-    _add(columns, "id", columnar.text([layout.id]))
+    _add(columns, "id", _id(columnar, layout))
     ordinal = "ordinal"
     if columnar.file.format == "parquet":
         columns["position"] = Value("position")
@@ -81,13 +83,51 @@ def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, exclud
         _add(columns, "value", columnar.value(layout.role))
         _add(columns, "other", columnar.value(layout.other) if layout.other else None)
     else:
-        for index, paths in enumerate(layout.fields.values()):
-            _add(columns, f"v{index}", next(filter(None, map(columnar.value, paths)), None))
+        layout = _with_paths(columnar, layout)
+        for index, (path,) in enumerate(layout.fields.values()):
+            _add(columns, f"v{index}", columnar.value(path))
         carried = frozenset(columnar.names) - layout.reserved - excluded
         if payloads:
             columns["payload"] = _payload(columnar, [name for name in columnar.names if name in carried])
     _add_outcome(columns, columnar, layout)
-    return Part(columnar.file, layout, columnar.count, columnar.relation, columns, carried, columnar.release, ordinal)
+    return Part(
+        columnar.file,
+        layout,
+        columnar.count,
+        columnar.relation,
+        columns,
+        carried,
+        columnar.release,
+        ordinal,
+        tuple(columnar.names),
+    )
+
+
+def _with_paths(columnar: ColumnarFile, layout: Layout) -> Layout:
+    """Keep, of each field's paths, the first one that the file has."""
+    found = {name: [path for path in paths if columnar.value(path)] for name, paths in layout.fields.items()}
+    if absent := [name for name, paths in found.items() if not paths]:
+        raise absent_fields(columnar.file, layout, absent, columnar.names)
+    return replace(layout, fields={name: (paths[0],) for name, paths in found.items()})
+
+
+def _id(columnar: ColumnarFile, layout: Layout) -> Value | None:
+    value = columnar.text([layout.id])
+    if value is None or not _may_need_escapes(columnar, value):
+        return value  # as it stands: DuckDB reads two files side by side only then
+    return Value(escaped_sql(value.sql))
+
+
+def _may_need_escapes(columnar: ColumnarFile, value: Value) -> bool:
+    if columnar.file.format != "parquet":
+        return columnar.file.marked
+    # The statistics of most files answer this without a scan.
+    follower = chr(ord(ESCAPED) + 1)
+    query = (
+        f"SELECT 1 FROM {columnar.relation(columnar.connection)} "
+        f"WHERE {value.sql} >= {literal(ESCAPED)} AND {value.sql} < {literal(follower)} LIMIT 1"
+    )
+    return bool(columnar.connection.execute(query).fetchall())
 
 
 def _add(columns: dict[str, Value], name: str, value: Value | None) -> None:
@@ -176,9 +216,11 @@ def _open_delimited(
     file: SourceFile, connection: duckdb.DuckDBPyConnection
 ) -> tuple[list[str], int, Relation, Callable[[], None]]:
     rows = read_rows(file)
-    names = _header(file, next(rows, (0, []))[1])
+    start, header = next(rows, (0, []))
+    names = _header(file, header)
     rows.close()
-    if not (file.lone_returns or file.spaced_quotes or len(names) == 1):
+    # DuckDB takes the first line for the header even where it is blank.
+    if not (file.lone_returns or file.spaced_quotes or len(names) == 1 or start > data_start(file)):
         columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(names)))
         options = (
             f"delim = {literal(delimiter_of(file))}, quote = '\"', escape = '\"', header = true, "

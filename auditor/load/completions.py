@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from auditor.load.columnar import ColumnarFile
 from auditor.load.files import SourceFile
 from auditor.load.json_lines import members
 from auditor.load.layout import Layout
-from auditor.load.parts import Part
+from auditor.load.parts import CompletionKeys, Part
 from auditor.load.rows import Rows, case_columns, member, outcomes_of, part_of, value_at
 from auditor.load.spool import Spool
 from auditor.load.tokens import escape_surrogates, token_of
 
 _BATCH = 10_000
+_SHOWN = 100
 
 
 def open_columnar_completions(columnar: ColumnarFile, layout: Layout) -> Part:
     """Give the completions of a CSV or Parquet file as a part."""
-    return part_of(columnar.file, layout, spool_completions(columnar.file, layout, _rows(columnar, layout)))
+    part = completions_part(columnar.file, layout, _rows(columnar, layout))
+    places = {"locale": layout.locale, "jurisdiction": layout.jurisdiction}
+    absent = {name for name, columns in places.items() if not set(columns).intersection(columnar.names)}
+    columns = {name: value for name, value in part.columns.items() if name not in absent}
+    return replace(part, columns=columns, header=tuple(columnar.names))
 
 
 def _rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
@@ -38,8 +44,11 @@ def _rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
         columnar.release()
 
 
-def spool_completions(file: SourceFile, layout: Layout, batches: Iterable[Rows]) -> Spool:
+def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows]) -> Part:
     """Read the completions that ended cleanly; the outcome of every case is a column beside its fields."""
+    unsent = set(layout.fields)
+    keys: dict[str, None] = {}
+    read_count = 0
     names = [f"v{index}" for index in range(len(layout.fields))]
     spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", *names, "payload"])
     for rows in batches:
@@ -56,11 +65,16 @@ def spool_completions(file: SourceFile, layout: Layout, batches: Iterable[Rows])
                 outcomes[index] = "malformed"
                 continue
             payloads[index] = text
+            read_count += 1
+            if read_count <= _SHOWN and text is not None:
+                keys.update(dict.fromkeys(key for key, _ in members(text)))
             for column, value in zip(values, read, strict=True):
                 column[index] = value
+        unsent -= {name for name, column in zip(layout.fields, values, strict=True) if column.count(None) < len(column)}
         spool.add([*case, outcomes, *values, payloads])
     spool.close()
-    return spool
+    found = CompletionKeys(read_count, frozenset(unsent), tuple(keys))
+    return replace(part_of(file, layout, spool), completions=found)
 
 
 def _completion_text(raw: str | None) -> str | None:

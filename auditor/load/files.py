@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.errors import LoadError, Mistake
+from auditor.judge.escape import ESCAPED
 
 FORMAT_OF_SUFFIX: Final = {
     ".csv": "csv",
@@ -26,7 +27,11 @@ FORMAT_OF_SUFFIX: Final = {
 }
 _CHUNK = 1 << 20
 _HEAD = 4096
+_ESCAPED = ESCAPED.encode()
 _UTF8_MARK = b"\xef\xbb\xbf"
+
+
+Identity = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,12 @@ class SourceFile:
     sha256: str
     lone_returns: bool = False  # a carriage return without a line feed: DuckDB cannot read such CSV
     spaced_quotes: bool = False  # a space beside an outer quote: DuckDB would drop it
+    marked: bool = False  # holds ESCAPED, with which rewritten ids start
+
+    @property
+    def identity(self) -> Identity:
+        """The file that the path stands for, which may have several names."""
+        return identity_of(self.path)
 
 
 def mistake(where: str, what: str, hint: str = "") -> LoadError:
@@ -53,12 +64,23 @@ def nearest(name: str, names: Sequence[str]) -> str:
     return f"did you mean {lowered[close[0]]!r}?" if close else ""
 
 
-def find_files(folder: Path, patterns: Sequence[str], role: str) -> list[SourceFile]:
-    """Find the files of a role, each once, in the order of the patterns; a glob's matches are sorted."""
-    found: dict[Path, None] = {}
+def identity_of(path: Path) -> Identity:
+    """Give what is the same for every name of a file: spellings, symbolic and hard links."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def find_files(folder: Path, patterns: Sequence[str], role: str, known: Sequence[SourceFile] = ()) -> list[SourceFile]:
+    """Find the files of a role, each once, in the order of the patterns; a glob's matches are sorted.
+
+    What is among the `known` files, under whatever name, is taken from there.
+    """
+    found: dict[Identity, Path] = {}
     for pattern in patterns:
-        found.update(dict.fromkeys(_matches(folder, pattern, role)))
-    return [_examined(path, folder) for path in found]
+        for path in _matches(folder, pattern, role):
+            found.setdefault(identity_of(path), path)
+    examined = {file.identity: file for file in known}
+    return [examined.get(identity) or _examined(path, folder) for identity, path in found.items()]
 
 
 def _matches(folder: Path, pattern: str, role: str) -> list[Path]:
@@ -119,8 +141,8 @@ def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
     digest = hashlib.sha256()
     decoder = codecs.getincrementaldecoder("utf-8")()
     delimited = file.format in ("csv", "tsv")
-    lone_returns = spaced_quotes = False
-    offset, tail = 0, b""
+    lone_returns = spaced_quotes = marked = False
+    offset, tail, edge = 0, b"", b""
     for chunk in chunks:
         digest.update(chunk)
         if file.format != "parquet" and not (chunk.isascii() and decoder.getstate()[0] == b""):
@@ -128,6 +150,9 @@ def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
                 decoder.decode(chunk)
             except UnicodeDecodeError as error:
                 raise _wrong_encoding(file, offset + len(chunk) - len(error.object) + error.start) from error
+        if delimited and not chunk.isascii():
+            marked = marked or _ESCAPED in edge + chunk
+        edge = chunk[-2:]
         if delimited and (b"\r" in chunk or b'"' in chunk or tail):
             window = tail + chunk
             lone_returns = lone_returns or (b"\r" in window and _LONE_RETURN.search(window) is not None)
@@ -142,7 +167,7 @@ def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
             "is the file cut off?",
         )
     lone_returns = lone_returns or tail.endswith(b"\r")
-    return SourceFile(file.path, file.name, file.format, digest.hexdigest(), lone_returns, spaced_quotes)
+    return SourceFile(file.path, file.name, file.format, digest.hexdigest(), lone_returns, spaced_quotes, marked)
 
 
 def _line_at(file: SourceFile, offset: int) -> int:
@@ -156,9 +181,10 @@ def _wrong_encoding(file: SourceFile, offset: int) -> LoadError:
         opened.seek(offset)
         found = opened.read(1)
     utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff") or head.count(0) > 50
-    likely = "UTF-16" if utf16 else "Latin-1 (ISO 8859-1) or Windows-1252"
+    likely = "UTF-16" if utf16 else "Latin-1 (ISO-8859-1) or Windows-1252"
+    encoding = "UTF-16" if utf16 else "ISO-8859-1"
     return mistake(
         f"{file.name}, line {_line_at(file, offset)}, byte {offset}",
         f"is not UTF-8 (byte 0x{found.hex()})",
-        f"the file looks like {likely}: convert it, e.g. `iconv -f {likely.split()[0]} -t UTF-8`",
+        f"the file looks like {likely}: convert it, e.g. `iconv -f {encoding} -t UTF-8`",
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from auditor.errors import LoadError, Mistake
 from auditor.load.files import SourceFile, mistake, nearest
+from auditor.load.json_lines import all_keys
 from auditor.spec.models import AuditSpec, FieldSpec
 
 Role = Literal["prediction", "reference"]
@@ -34,6 +35,7 @@ class Layout:
     error: tuple[str, ...] = ()
     completion: str = ""
     assume_finish: str | None = None
+    named: tuple[str, ...] = ()  # those of finish and error that the spec names: they must occur
     other: str = ""  # long form: the column of the other role, when one file is both
 
     @property
@@ -42,15 +44,16 @@ class Layout:
         return frozenset((self.id, *self.locale, *self.jurisdiction, *self.finish, *self.error, self.completion))
 
 
-def layout_of(spec: AuditSpec, role: Role, file: SourceFile, names: Sequence[str]) -> Layout:
-    """Decide how a file with the columns `names` (for JSON lines: the keys of its first lines) is read."""
+def layout_of(spec: AuditSpec, role: Role, file: SourceFile, names: Sequence[str], *, both: bool = False) -> Layout:
+    """Decide how a file with the columns `names` (for JSON lines: the keys of its first lines) is read.
+
+    `both` says that the file holds predictions and references: then no reference is where a prediction is.
+    """
     cases = spec.cases
     if cases.id not in names:
-        raise mistake(file.name, f"no column {cases.id!r} for the id of the case", _among(cases.id, names))
-    fields = {name: _paths(field, role) for name, field in spec.fields.items()}
+        raise mistake(file.name, f"no column {cases.id!r} for the id of the case", among(cases.id, names))
+    fields = {name: _paths(field, role, both) for name, field in spec.fields.items()}
     form = _form(spec, role, fields, names)
-    if form == "columns":
-        fields = {name: _first_found(paths, names) for name, paths in fields.items()}
     completions = form == "completions"
     layout = Layout(
         role=role,
@@ -63,15 +66,21 @@ def layout_of(spec: AuditSpec, role: Role, file: SourceFile, names: Sequence[str
         error=_outcome_names(cases.error, ("error",) if completions else (), role),
         completion=(cases.completion or "completion") if completions else "",
         assume_finish=cases.assume_finish,
+        named=tuple(name for name in (cases.finish, cases.error) if name and role == "prediction"),
     )
-    _require_columns(spec, file, layout, names)
+    if file.format != "jsonl":  # a JSON line may carry a key that the first lines lack: all lines will tell
+        require_named(file, layout, names)
     return layout
 
 
-def _paths(field: FieldSpec, role: Role) -> tuple[str, ...]:
-    first = field.prediction_path if role == "prediction" else field.reference_path or field.name
-    second = field.name if role == "prediction" or field.reference_path else field.prediction_path
-    return tuple(dict.fromkeys((first, second)))
+def _paths(field: FieldSpec, role: Role, both: bool) -> tuple[str, ...]:
+    """Give the paths where a value may be: a flat table names by the field what a payload holds under a dotted path."""
+    if role == "prediction":
+        path = field.prediction_path
+        return (path, field.name) if "." in path and path != field.name else (path,)
+    if field.reference_path:
+        return (field.reference_path,)
+    return (field.name,) if both else tuple(dict.fromkeys((field.name, field.prediction_path)))
 
 
 def _outcome_names(given: str | None, usual: tuple[str, ...], role: Role) -> tuple[str, ...]:
@@ -93,31 +102,20 @@ def _form(spec: AuditSpec, role: Role, fields: dict[str, tuple[str, ...]], names
     return "columns"
 
 
-def _first_found(paths: tuple[str, ...], names: Sequence[str]) -> tuple[str, ...]:
-    """Put the path that the header has before the one that it has not."""
-    return tuple(sorted(paths, key=lambda path: not has_path(names, path)))
-
-
 def has_path(names: Sequence[str], path: str) -> bool:
     """Whether a header can hold the dotted path: the whole path, or its first key, is a column."""
     return path in names or path.partition(".")[0] in names
 
 
-def _require_columns(spec: AuditSpec, file: SourceFile, layout: Layout, names: Sequence[str]) -> None:
-    # A JSON line may carry a key that the first lines lack: those are looked for when all lines are read.
+def require_named(file: SourceFile, layout: Layout, names: Collection[str]) -> None:
+    """Refuse a file whose columns, or the keys of all its lines, lack what the spec names."""
     if layout.completion and layout.completion not in names:
-        raise mistake(
-            file.name, f"no column {layout.completion!r} for the completion", _among(layout.completion, names)
-        )
-    if file.format == "jsonl":
+        what, wanted = f"no column {layout.completion!r} for the completion", layout.completion
+    elif absent := [name for name in layout.named if name not in names]:
+        what, wanted = f"no column {absent[0]!r}, which [cases] names", absent[0]
+    else:
         return
-    for given in (spec.cases.finish, spec.cases.error):
-        if layout.role == "prediction" and given and given not in names:
-            raise mistake(file.name, f"no column {given!r}, which [cases] names", _among(given, names))
-    if layout.form == "columns":
-        absent = [name for name, paths in layout.fields.items() if not any(has_path(names, path) for path in paths)]
-        if absent:
-            raise absent_fields(file, layout, absent, names)
+    raise mistake(file.name, what, among(wanted, all_keys(file) if file.format == "jsonl" else list(names)))
 
 
 def absent_fields(file: SourceFile, layout: Layout, absent: Sequence[str], names: Sequence[str]) -> LoadError:
@@ -127,13 +125,14 @@ def absent_fields(file: SourceFile, layout: Layout, absent: Sequence[str], names
             Mistake(
                 file.name,
                 f"no column {layout.fields[name][0]!r} for the {layout.role} of the field {name!r}",
-                _among(layout.fields[name][0], names),
+                among(layout.fields[name][0], names),
             )
             for name in absent
         ]
     )
 
 
-def _among(name: str, names: Sequence[str]) -> str:
+def among(name: str, names: Sequence[str]) -> str:
+    """Give a hint with the nearest of `names`, and what there is."""
     shown = ", ".join(map(repr, names[:30])) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
     return "; ".join(filter(None, (nearest(name, names), f"columns: {shown}")))

@@ -11,7 +11,7 @@ from auditor.load.parts import RoleTable, Value
 from auditor.load.tokens import literal, lower_case_escapes_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _PLACED_TYPES = ("date", "datetime")
 _NONE = "CAST(NULL AS VARCHAR)"
+_JUDGED = "p.outcome = 'judged' AND r.id IS NOT NULL"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,10 @@ def create_pairs(
     fields: Fields,
     payloads: bool,
 ) -> None:
-    """Create the table from two sources, joined on the id; one scan of the join groups every field by its own keys."""
+    """Create the table from two sources, joined on the id; one scan of the join groups every field by its own keys.
+
+    `take_unrelated` is to follow: predictions without a reference are in it, and how many rows each pair stands for.
+    """
     keys = [_field_keys(predictions, references, index, field) for index, field in enumerate(fields.values())]
     expressions = ", ".join(
         f"{expression} AS {column}"
@@ -65,26 +69,54 @@ def create_pairs(
         for column, expression in zip(field.columns, field.expressions, strict=True)
     )
     joined = f"""
-        SELECT r.ordinal AS reference_row, p.ordinal AS prediction_row, coalesce(p.outcome, 'missing') AS outcome,
-            CASE WHEN p.outcome = 'judged' THEN p.payload END AS payload, r.payload AS reference_payload, {expressions}
+        SELECT r.ordinal AS reference_row, p.ordinal AS prediction_row,
+            CASE WHEN r.id IS NULL THEN 'unrelated' ELSE coalesce(p.outcome, 'missing') END AS outcome,
+            p.source_rows AS prediction_rows, r.source_rows AS reference_rows,
+            CASE WHEN {_JUDGED} THEN p.payload END AS payload, r.payload AS reference_payload, {expressions}
         FROM {_wide_sql(references, connection, fields, payloads)} AS r
-        LEFT JOIN {_wide_sql(predictions, connection, fields, payloads)} AS p ON r.id = p.id"""
+        FULL JOIN {_wide_sql(predictions, connection, fields, payloads)} AS p ON r.id = p.id"""
     grouped = f"""
         SELECT outcome, payload, reference_payload, {", ".join(column for field in keys for column in field.columns)},
             {", ".join(f"GROUPING(p{field.index}) AS g{field.index}" for field in keys)},
-            count(*) AS n, coalesce(min(prediction_row), -min(reference_row)) AS first_row
+            count(*) AS n, coalesce(min(prediction_row), -min(reference_row)) AS first_row,
+            sum(prediction_rows)::BIGINT AS prediction_rows, sum(reference_rows)::BIGINT AS reference_rows
         FROM ({joined}) GROUP BY GROUPING SETS ({", ".join(field.keys for field in keys)})"""
     connection.execute(f"""
         CREATE TABLE pairs AS SELECT outcome, {_by_field({f.index: literal(f.name) for f in keys})} AS field,
             {_by_field({field.index: field.prediction for field in keys})} AS prediction,
             {_by_field({field.index: field.reference for field in keys})} AS reference,
-            payload, reference_payload, {_by_field({field.index: field.place for field in keys})} AS place, n, first_row
+            payload, reference_payload, {_by_field({field.index: field.place for field in keys})} AS place,
+            n, first_row, prediction_rows, reference_rows
         FROM ({grouped})""")
+
+
+def take_unrelated(connection: duckdb.DuckDBPyConnection, ids: int, predictions: int, references: int) -> int:
+    """Take the predictions without a reference out of the table, and give their number.
+
+    Raise InternalError unless the pairs of every field stand for all `ids` and for as many rows as the files have.
+    """
+    found = connection.execute(
+        """
+        SELECT field, coalesce(sum(n) FILTER (outcome <> 'missing'), 0)::BIGINT,
+            coalesce(sum(prediction_rows), 0)::BIGINT, coalesce(sum(reference_rows), 0)::BIGINT,
+            coalesce(sum(n) FILTER (outcome = 'unrelated'), 0)::BIGINT
+        FROM pairs GROUP BY field"""
+    ).fetchall()
+    for field, *counts, _ in found:
+        if counts != [ids, predictions, references]:
+            raise InternalError(
+                f"of {ids} ids, {predictions} rows of predictions and {references} of references, the pairs of "
+                f"{field!r} hold {counts}"
+            )
+    connection.execute("DELETE FROM pairs WHERE outcome = 'unrelated'")
+    for column in ("prediction_rows", "reference_rows"):
+        connection.execute(f"ALTER TABLE pairs DROP COLUMN {column}")
+    return int(found[0][-1]) if found else 0
 
 
 def _field_keys(predictions: RoleTable, references: RoleTable, index: int, field: FieldSpec) -> FieldKeys:
     columns: tuple[str, ...] = (f"p{index}", f"r{index}")
-    expressions: tuple[str, ...] = (f"CASE WHEN p.outcome = 'judged' THEN p.v{index} END", f"r.v{index}")
+    expressions: tuple[str, ...] = (f"CASE WHEN {_JUDGED} THEN p.v{index} END", f"r.v{index}")
     if field.type in _PLACED_TYPES:
         place = place_sql("coalesce(r.locale, p.locale)", "coalesce(r.jurisdiction, p.jurisdiction)")
         given = f"coalesce({', '.join(expressions)}) IS NOT NULL"
@@ -109,7 +141,7 @@ def _wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: F
         names = tuple(f"v{index}" for index in range(len(fields)))
         scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *names, "payload"))
         values = ", ".join(f"{reference_value(table, name).sql} AS {name}" if reference else name for name in names)
-        return f"(SELECT ordinal, id, locale, jurisdiction, outcome, payload, {values} FROM {scan})"
+        return f"(SELECT ordinal, 1 AS source_rows, id, locale, jurisdiction, outcome, payload, {values} FROM {scan})"
     value = reference_value(table, "value").sql if reference else "value"
     values = ", ".join(
         f"max({value}) FILTER (field = {literal(name)}) AS v{index}" for index, name in enumerate(fields)
@@ -120,7 +152,8 @@ def _wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: F
         members = f"string_agg({member}, ', ' ORDER BY field) FILTER (value IS NOT NULL)"
         payload = f"'{{' || coalesce({members}, '') || '}}'"
     return f"""(
-        SELECT min(ordinal) AS ordinal, id, min(locale) AS locale, min(jurisdiction) AS jurisdiction,
+        SELECT min(ordinal) AS ordinal, count(*) AS source_rows, id,
+            min(locale) AS locale, min(jurisdiction) AS jurisdiction,
             coalesce(min(outcome) FILTER (outcome <> 'judged'), 'judged') AS outcome, {payload} AS payload, {values}
         FROM {table.scan(connection, ("id", "locale", "jurisdiction", "outcome", "field", "value"))} GROUP BY id)"""
 
@@ -190,6 +223,19 @@ def _group_rows(
             {prediction.as_json()} AS prediction, {reference.as_json()} AS reference,
             {_NONE} AS payload, {_NONE} AS reference_payload, place, n, first_row
         FROM ({grouped})""")
+
+
+def check_rows_of_one_source(pairs: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> None:
+    """Raise InternalError unless every row of the source is in a pair, or of a field that is not asked for."""
+    taken = sum(counts_by_field(connection).values())
+    if taken == pairs.count:
+        return
+    known = ", ".join(map(literal, fields))
+    others = connection.execute(
+        f"SELECT count(*) FROM {pairs.scan(connection, ('field',))} WHERE field IS NULL OR field NOT IN ({known})"
+    ).fetchall()
+    if taken + others[0][0] != pairs.count:
+        raise InternalError(f"{pairs.count} rows were read, but {taken} are in pairs and {others[0][0]} in no field")
 
 
 def add_absent_units(pairs: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, expected: int) -> None:

@@ -6,11 +6,12 @@ field of the spec, and `payload`. A value is either a text (the content of a str
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from auditor.load.files import SourceFile
+from auditor.load.json_lines import all_keys
 from auditor.load.layout import Layout
 from auditor.load.tokens import text_token_sql
 
@@ -37,6 +38,15 @@ class Value:
 
 
 @dataclass(frozen=True)
+class CompletionKeys:
+    """What completions held: how many could be read, fields that none of them holds, and keys of the first ones."""
+
+    read: int
+    unsent: frozenset[str]
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Part:
     """A source file, opened: `relation` gives a text for FROM, which one query may read."""
 
@@ -48,6 +58,12 @@ class Part:
     carried: frozenset[str] | None = None
     release: Callable[[], None] = lambda: None
     ordinal: str = "ordinal"  # SQL of the 1-based number of a row
+    header: tuple[str, ...] = ()  # of CSV and Parquet
+    completions: CompletionKeys | None = None
+
+    def all_names(self) -> Sequence[str]:
+        """Give the columns of the file, or the keys of all its lines."""
+        return self.header if self.file.format != "jsonl" else all_keys(self.file)
 
 
 @dataclass(frozen=True)
@@ -71,6 +87,10 @@ class RoleTable:
     def names(self) -> frozenset[str]:
         """Columns that at least one part has."""
         return frozenset().union(*(part.columns for part in self.parts))
+
+    def all_names(self) -> list[str]:
+        """Give the columns of all files, or the keys of their lines."""
+        return list(dict.fromkeys(key for part in self.parts for key in part.all_names()))
 
     def scan(self, connection: duckdb.DuckDBPyConnection, names: tuple[str, ...], *, numbered: bool = True) -> str:
         """Give a text for FROM with the columns `names`, and `ordinal` if `numbered`; one query may read it."""

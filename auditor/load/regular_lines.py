@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 
+from auditor.judge.escape import ESCAPED
 from auditor.load.files import SourceFile
 from auditor.load.json_lines import ESCAPED_KEY, read_chunks
 from auditor.load.layout import Layout
@@ -23,6 +24,7 @@ from auditor.load.tokens import literal, path_literal
 #: Below, a file is read before pyarrow is imported.
 SMALLEST = 16 << 20
 _BATCH = 50_000
+_MARK = ESCAPED.encode()
 
 
 def spool_regular(file: SourceFile, layout: Layout, connection: duckdb.DuckDBPyConnection) -> Spool | None:
@@ -48,6 +50,11 @@ def spool_regular(file: SourceFile, layout: Layout, connection: duckdb.DuckDBPyC
             return None
     except (duckdb.InvalidInputException, OSError, pyarrow.ArrowException):  # the last two from within the stream
         return None
+    if any(count == spool.count for count in missing.values()):
+        return None  # a key that never occurs is a mistake, or its value is elsewhere
+    alternatives = layout.form == "columns" and any(len(paths) > 1 for paths in layout.fields.values())
+    if alternatives and any(missing.values()):
+        return None  # which path counts is for all lines to tell
     if any(missing[name] and _counted(file, values[name]) != spool.count - missing[name] for name in missing):
         return None  # some of the NULLs are nulls
     return spool
@@ -94,6 +101,8 @@ def _lossless(columns: dict[str, Any], missing: dict[str, int]) -> list[Any] | N
             column = compute.ascii_trim(column, '"')
             if compute.any(compute.equal(column, "")).as_py():
                 return None  # an empty id is an error, an empty place is none
+            if _MARK in contents:
+                return None  # an id that starts with it is rewritten
         arrays.append(column)
     return arrays
 

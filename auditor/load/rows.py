@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.errors import LoadError
+from auditor.judge.escape import ESCAPED
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_of
 from auditor.load.json_lines import members
@@ -15,6 +16,7 @@ from auditor.load.spool import Spool
 from auditor.load.tokens import content_of, token_of
 
 _NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
+_RARE_STARTS = ('"', ESCAPED)  # of an empty id, and of one that is rewritten
 _TOKENS = ("value", "other", "payload")
 Column = Sequence[str | None]
 
@@ -50,7 +52,7 @@ def case_columns(file: SourceFile, layout: Layout, rows: Rows) -> list[Column]:
     """Give the columns id, locale, jurisdiction, finish of some rows."""
     # The plain string first: a call per row is what this costs otherwise.
     ids = [
-        raw[1:-1] if raw is not None and raw[0] == '"' and "\\" not in raw and raw != '""' else _id(raw)
+        raw[1:-1] if raw is not None and raw[0] == '"' and "\\" not in raw and raw[1] not in _RARE_STARTS else _id(raw)
         for raw in rows.columns[layout.id]
     ]
     if None in ids:
@@ -89,22 +91,11 @@ def line_of(file: SourceFile, first_line: int, index: int) -> int:
     return first_line
 
 
-class _Contents(dict[str | None, str | None]):
-    """Content by source text, of columns with few distinct values."""
-
-    def __missing__(self, raw: str | None) -> str | None:
-        if len(self) > 100_000:
-            self.clear()
-        self[raw] = content = None if raw is None or raw == "null" else content_of(raw) or None
-        return content
-
-
-_contents = _Contents()
-
-
 def texts_of(column: Column) -> list[str | None]:
     """Give contents; null and empty strings are none."""
-    return [_contents[raw] for raw in column]
+    # Such columns hold few distinct values: each is read once a batch.
+    contents = {raw: None if raw is None or raw == "null" else content_of(raw) or None for raw in set(column)}
+    return [contents[raw] for raw in column]
 
 
 def tokens_of(column: Column) -> list[str | None]:

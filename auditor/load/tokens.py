@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from auditor.judge.escape import ESCAPED, escaped
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UPPER_CASE_ESCAPES = (0x0B, 0x0E, 0x0F, *range(0x1A, 0x20))
 
@@ -32,20 +34,16 @@ def token_of(source: str) -> str:
 
 
 def content_of(token: str) -> str:
-    """Give the content of a string token, or the source text of any other."""
+    """Give the content of a string token, or the source text of any other, so that no two strings become one."""
     if token[0] != '"':
         return token
-    return escape_surrogates(json.loads(token)) if "\\" in token else token[1:-1]
+    content = json.loads(token) if "\\" in token else token[1:-1]
+    return escaped(content) if content[:1] == ESCAPED or _SURROGATE.search(content) else content
 
 
 def object_text(members: Sequence[tuple[str, str]]) -> str:
     """Give the JSON text of an object from its keys and the source texts of its values."""
     return "{" + ", ".join(f"{string_token(key)}: {escape_surrogates(source)}" for key, source in members) + "}"
-
-
-def identifier(name: str) -> str:
-    """Quote a name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
@@ -56,6 +54,12 @@ def literal(text: str) -> str:
 def path_literal(path: Path) -> str:
     """Quote a path for DuckDB's readers, which would take `[1]` or `*` in a file's name for a pattern."""
     return literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
+
+
+def escaped_sql(text: str) -> str:
+    """Give the SQL expression for a text that may start with ESCAPED: what `content_of` says for its token."""
+    rewritten = f"replace(replace({text}, '\\', '\\\\'), chr(0), '\\u0000')"
+    return f"CASE WHEN starts_with({text}, '{ESCAPED}') THEN '{ESCAPED}' || {rewritten} ELSE {text} END"
 
 
 def text_token_sql(column: str) -> str:

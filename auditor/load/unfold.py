@@ -1,28 +1,19 @@
-"""JSON lines of the columns and long forms, unfolded into a column per field."""
+"""JSON lines of every form, unfolded into a column per field."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from auditor.load.completions import spool_completions
+from auditor.load.completions import completions_part
 from auditor.load.files import SourceFile, mistake
 from auditor.load.json_lines import all_keys, first_keys, read_records
-from auditor.load.layout import Layout, absent_fields
-from auditor.load.parts import Part
+from auditor.load.layout import Layout, absent_fields, require_named
+from auditor.load.parts import Part, Value
+from auditor.load.paths import FieldPaths, refuse_mixed
 from auditor.load.regular_lines import spool_regular
-from auditor.load.rows import (
-    Column,
-    RepeatedKeyError,
-    Rows,
-    case_columns,
-    line_of,
-    outcomes_of,
-    part_of,
-    texts_of,
-    tokens_of,
-    value_at,
-)
+from auditor.load.rows import Column, Rows, case_columns, line_of, outcomes_of, part_of, texts_of, tokens_of
 from auditor.load.spool import Spool
 from auditor.load.tokens import object_text
 
@@ -42,14 +33,19 @@ def open_json_lines(
     if not whole and (regular := spool_regular(file, layout, connection)) is not None:
         carried = frozenset(first_keys(file)) - layout.reserved - excluded
         return part_of(file, layout, regular, carried if layout.form == "columns" else None)
-    batches = (Rows("line", r.first_line, r.values, r.whole) for r in read_records(file, _keys(layout), whole=whole))
+    records = read_records(file, _keys(layout), whole=whole)
+    seen: set[str] = set()
+    batches = _noted((Rows("line", r.first_line, r.values, r.whole) for r in records), seen)
     if layout.form == "completions":
-        return part_of(file, layout, spool_completions(file, layout, batches))
-    if layout.form == "long":
-        return part_of(file, layout, _long(file, layout, batches))
-    seen: dict[str, None] = {}
-    spool = _columns(file, layout, batches, excluded, seen)
-    return part_of(file, layout, spool, frozenset(seen) - layout.reserved - excluded)
+        part = completions_part(file, layout, batches)
+    elif layout.form == "long":
+        part = part_of(file, layout, _long(file, layout, batches))
+    else:
+        part = _columns(file, layout, batches, excluded, seen)
+    require_named(file, layout, seen)
+    places = {"locale": layout.locale, "jurisdiction": layout.jurisdiction}
+    absent = {name for name, keys in places.items() if not seen.intersection(keys)}
+    return replace(part, columns={name: value for name, value in part.columns.items() if name not in absent})
 
 
 def _keys(layout: Layout) -> list[str]:
@@ -59,9 +55,19 @@ def _keys(layout: Layout) -> list[str]:
     elif layout.form == "long":
         keys += filter(None, ("field", layout.role, layout.other))
     else:
-        for path, *_ in layout.fields.values():
-            keys += [path, path.partition(".")[0]]
+        for paths in layout.fields.values():
+            for path in paths:
+                keys += [path, path.partition(".")[0]]
     return list(dict.fromkeys(keys))
+
+
+def _noted(batches: Iterator[Rows], seen: set[str]) -> Iterator[Rows]:
+    """Give the batches, and note which keys occur."""
+    for rows in batches:
+        seen.update(key for key, column in rows.columns.items() if key not in seen and column.count(None) < len(column))
+        if rows.whole is not None:
+            seen.update(key for record in rows.whole for key, _ in record)
+        yield rows
 
 
 def _long(file: SourceFile, layout: Layout, batches: Iterator[Rows]) -> Spool:
@@ -81,52 +87,32 @@ def _long(file: SourceFile, layout: Layout, batches: Iterator[Rows]) -> Spool:
 
 
 def _columns(
-    file: SourceFile, layout: Layout, batches: Iterator[Rows], excluded: frozenset[str], seen: dict[str, None]
-) -> Spool:
-    names = [f"v{index}" for index in range(len(layout.fields))]
+    file: SourceFile, layout: Layout, batches: Iterator[Rows], excluded: frozenset[str], seen: set[str]
+) -> Part:
+    fields = [FieldPaths(file, name, paths) for name, paths in layout.fields.items()]
+    names = [f"{mark}{index}" for index, field in enumerate(fields) for mark, _ in zip("vw", field.paths, strict=False)]
     spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", *names, "payload"])
-    unseen = set(layout.fields)
     dropped = layout.reserved | excluded
     for rows in batches:
         case = case_columns(file, layout, rows)
-        values = []
-        for name, paths in layout.fields.items():
-            column = tokens_of(_at_path(file, rows, paths[0]))
-            values.append(column)
-            if name in unseen and column.count(None) < len(column):
-                unseen.discard(name)
+        values = [column for field in fields for column in field.read(rows)]
         payload: Column = [None] * len(case[0])
         if rows.whole is not None:
-            kept = [[pair for pair in record if pair[0] not in dropped] for record in rows.whole]
-            seen.update(dict.fromkeys(key for record in kept for key, _ in record))
-            payload = [object_text(record) for record in kept]
-        else:
-            seen.update(dict.fromkeys(key for key, column in rows.columns.items() if column.count(None) < len(column)))
+            payload = [object_text([pair for pair in record if pair[0] not in dropped]) for record in rows.whole]
         spool.add([*case, outcomes_of(layout, rows, case[3]), *values, payload])
     spool.close()
-    if unseen:
-        raise absent_fields(file, layout, [name for name in layout.fields if name in unseen], all_keys(file))
-    return spool
+    if absent := [field.name for field in fields if field.chosen is None]:
+        raise absent_fields(file, layout, absent, all_keys(file))
+    refuse_mixed(layout, fields)
+    return _chosen(part_of(file, layout, spool, frozenset(seen) - dropped), fields)
 
 
-def _at_path(file: SourceFile, rows: Rows, path: str) -> Column:
-    """Give the values at a path; a key that is the whole path counts before a nested one."""
-    column: Column = rows.columns[path]
-    if "." not in path:
-        return column
-    outer = rows.columns[path.partition(".")[0]]
-    return [
-        exact if exact is not None else _nested(file, rows, index, parent, path)
-        for index, (exact, parent) in enumerate(zip(column, outer, strict=True))
-    ]
-
-
-def _nested(file: SourceFile, rows: Rows, index: int, parent: str | None, path: str) -> str | None:
-    try:
-        return None if parent is None else value_at(parent, path.split(".")[1:])
-    except RepeatedKeyError as error:
-        number = line_of(file, rows.line, index)
-        raise mistake(f"{file.name}, {rows.where} {number}", str(error), "keep one of them") from error
-    except RecursionError as error:
-        number = line_of(file, rows.line, index)
-        raise mistake(f"{file.name}, {rows.where} {number}", "the value is nested too deeply to be read") from error
+def _chosen(part: Part, fields: list[FieldPaths]) -> Part:
+    """Keep of each field the path that the file has."""
+    numbers = [field.chosen or 0 for field in fields]
+    kept = {name: value for name, value in part.columns.items() if not name[1:].isdigit()}
+    values = {f"v{index}": Value(f"{'vw'[number]}{index}", token=True) for index, number in enumerate(numbers)}
+    paths: dict[str, tuple[str, ...]] = {
+        field.name: (field.paths[number],) for field, number in zip(fields, numbers, strict=True)
+    }
+    return replace(part, layout=replace(part.layout, fields=paths), columns=kept | values)
