@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from auditor.errors import LoadError, Mistake
+from auditor.load.completions import read_completion
 
 #: Rows that are looked at.
 SAMPLE = 1000
@@ -25,6 +26,7 @@ class Sample:
 
     rows: list[Row]
     completion: str | None = None
+    malformed: int = 0  # completions that hold an object amid other text, as the load room does not read them
 
     @property
     def names(self) -> list[str]:
@@ -60,7 +62,13 @@ def sample(path: Path, role: str) -> Sample:
     if all("field" in row for row in rows) and any(role in row for row in rows):
         return Sample(_pivoted(rows, role))
     completion = _completion_column(rows)
-    return Sample([_opened(row, completion) for row in rows] if completion else rows, completion)
+    if completion is None:
+        return Sample(rows)
+    tokens = [row.get(completion, "0") for row in rows]
+    malformed = sum(bool(_object_within(token)) and not _object_in(token) for token in tokens)
+    # Where most are malformed, the names of what is within are still the fields that were asked for.
+    read = _object_within if 2 * malformed > len(tokens) else _object_in
+    return Sample([_opened(row, completion, read) for row in rows], completion, malformed)
 
 
 def find_id(predictions: Sample, references: Sample) -> str | None:
@@ -155,18 +163,25 @@ def _completion_column(rows: list[Row]) -> str | None:
     """Find the column whose cells are JSON objects: the completions of a model."""
     for name in dict.fromkeys(name for row in rows for name in row):
         tokens = [row[name] for row in rows if name in row]
-        if 2 * sum(bool(_object_in(token)) for token in tokens) > len(tokens):
+        if 2 * sum(bool(_object_within(token)) for token in tokens) > len(tokens):
             return name
     return None
 
 
-def _opened(row: Row, completion: str) -> Row:
-    return {name: token for name, token in row.items() if name != completion} | _flat(
-        _object_in(row.get(completion, "0"))
-    )
+def _opened(row: Row, completion: str, read: Callable[[str], dict[str, Any]]) -> Row:
+    return {name: token for name, token in row.items() if name != completion} | _flat(read(row.get(completion, "0")))
 
 
 def _object_in(token: str) -> dict[str, Any]:
+    """Give the object that a completion is, read as the load room reads it."""
+    content = _loads(token)
+    if not isinstance(content, str) or isinstance(content, _Number) or read_completion(content, {}) is None:
+        return {}
+    return dict(_loads(content))
+
+
+def _object_within(token: str) -> dict[str, Any]:
+    """Give the object that a completion is or holds amid other text, such as a fence."""
     content = _loads(token)
     if not isinstance(content, str) or isinstance(content, _Number) or "{" not in content:
         return {}

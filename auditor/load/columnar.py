@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from auditor.errors import LoadError, Mistake
-from auditor.judge.escape import ESCAPED
 from auditor.load.cells import data_start, delimiter_of, line_at, read_rows
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_sql
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
-from auditor.load.tokens import escaped_sql, literal, path_literal, string_token
+from auditor.load.tokens import ESCAPED, escaped_sql, literal, path_literal, string_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.errors import LoadError, Mistake
-from auditor.judge.escape import ESCAPED
+from auditor.load.tokens import ESCAPED
 
 FORMAT_OF_SUFFIX: Final = {
     ".csv": "csv",

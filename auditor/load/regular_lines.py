@@ -13,13 +13,12 @@ from typing import Any
 
 import duckdb
 
-from auditor.judge.escape import ESCAPED
 from auditor.load.files import SourceFile
 from auditor.load.json_lines import ESCAPED_KEY, read_chunks
 from auditor.load.layout import Layout
 from auditor.load.manifest import contents_of
 from auditor.load.spool import Spool
-from auditor.load.tokens import literal, path_literal
+from auditor.load.tokens import ESCAPED, literal, path_literal
 
 #: Below, a file is read before pyarrow is imported.
 SMALLEST = 16 << 20

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.errors import LoadError
-from auditor.judge.escape import ESCAPED
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_of
 from auditor.load.json_lines import members
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
-from auditor.load.tokens import content_of, token_of
+from auditor.load.tokens import ESCAPED, content_of, token_of
 
 _NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
 _RARE_STARTS = ('"', ESCAPED)  # of an empty id, and of one that is rewritten

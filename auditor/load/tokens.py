@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from auditor.judge.escape import ESCAPED, escaped
+#: What a rewritten text starts with: U+241B, the picture of ESC. A text that starts with it is rewritten, too.
+ESCAPED = "\u241b"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UPPER_CASE_ESCAPES = (0x0B, 0x0E, 0x0F, *range(0x1A, 0x20))
@@ -39,6 +40,13 @@ def content_of(token: str) -> str:
         return token
     content = json.loads(token) if "\\" in token else token[1:-1]
     return escaped(content) if content[:1] == ESCAPED or _SURROGATE.search(content) else content
+
+
+def escaped(content: str) -> str:
+    """Write NUL and lone surrogates as JSON escapes, so that no two texts become one; `judge.escape` is the same."""
+    if "\0" not in content and not content.startswith(ESCAPED) and _SURROGATE.search(content) is None:
+        return content
+    return ESCAPED + escape_surrogates(content.replace("\\", "\\\\").replace("\0", "\\u0000"))
 
 
 def object_text(members: Sequence[tuple[str, str]]) -> str:

@@ -13,6 +13,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from auditor.judge.escape import ESCAPED
+from auditor.judge.escape import escaped as escaped_by_the_judge
+from auditor.load import tokens as load_tokens
 from auditor.load.cells import read_rows
 from auditor.load.files import find_files
 from auditor.load.json_lines import members, read_records
@@ -141,6 +144,21 @@ def test_a_token_is_valid_text_and_its_content_comes_back(value):
     assert json.loads(found) == value
     assert token_of(json.dumps(value)) == found
     assert content_of(found).encode().decode() == content_of(found)
+
+
+marked = (
+    st.text(st.sampled_from(["\ud800", "\udfff", "\0", "\\", "u", "0", "d", "8", ESCAPED, "a"]), max_size=8) | any_text
+)
+
+
+@quick
+@given(left=marked, right=marked)
+def test_contents_of_different_strings_differ(left, right):
+    assert load_tokens.escaped(left) == escaped_by_the_judge(left)
+    assert load_tokens.ESCAPED == ESCAPED
+    contents = {content_of(string_token(text)) for text in (left, right)}
+    assert len(contents) == len({left, right})
+    assert all(content.encode() for content in contents if content)
 
 
 @quick
