@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.model.run import Interval
 from auditor.model.figures import interval, percent, percent_of, plural
+from auditor.model.run import Interval
 from auditor.report.text import shorten, visible
 from auditor.report.view import field_views, severity_counts, worst_first
 from tests.rooms.report_samples import BROKEN, SAMPLE
