@@ -66,8 +66,8 @@ class AuditedRun:
             raise KeyError(f"no table {name!r}; there are: {', '.join(TABLES)}")
         if self.folder is None:
             raise StoreError("this run was not stored, so it has no tables; run with store=True")
-        # In the default connection, so that `duckdb.sql` finds relations by their Python names.
-        return duckdb.read_parquet(str(self.folder / f"{name}.parquet"))
+        # A connection of its own: the default one is the caller's, and may be busy with a result of theirs.
+        return duckdb.connect().read_parquet(str(self.folder / f"{name}.parquet"))
 
     def write(self, path: str | Path) -> Path:
         """Render the run to a file; the suffix picks the format (.html .json .md .csv)."""

@@ -220,12 +220,15 @@ DATE_ROWS = {
 def test_date_rows(tmp_path: Path) -> None:
     """The rows of the problem: billing and the warehouse, row by row."""
     audited = auditor.run(dates(tmp_path, list(DATE_ROWS)))
-    pairs, outcomes = audited.table("pairs"), audited.table("outcomes")
-    assert pairs and outcomes  # DuckDB finds them by name
-    patterns = duckdb.sql(
-        "SELECT p.token[2:-2], r.token[2:-2], pattern FROM pairs "
-        "JOIN outcomes p ON p.unit = p_unit JOIN outcomes r ON r.unit = r_unit"
-    ).fetchall()
+    pairs, outcomes = (f"'{audited.folder}/{name}.parquet'" for name in ("pairs", "outcomes"))
+    patterns = (
+        duckdb.connect()
+        .sql(
+            f"SELECT p.token[2:-2], r.token[2:-2], pattern FROM {pairs} "
+            f"JOIN {outcomes} p ON p.unit = p_unit JOIN {outcomes} r ON r.unit = r_unit"
+        )
+        .fetchall()
+    )
     seen = {(one, other): tuple(VERDICT_OF[letter] for letter in pattern) for one, other, pattern in patterns}
     assert seen == DATE_ROWS
 
