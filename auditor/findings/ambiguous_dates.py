@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-
-from dateutil.parser import ParserError, parse
+from typing import Literal
 
 from auditor.findings import sql
 from auditor.findings.census import Census
 from auditor.findings.draft import Draft, fingerprint
-from auditor.findings.places import Order, settled_order
 from auditor.findings.witnesses import WITNESSES, units_of
 from auditor.findings.words import listed
 
@@ -30,6 +28,8 @@ _WRITTEN = (
     r'^"\s*([0-9]{1,2})\s*[/. -]\s*([0-9]{1,2})\s*[/. -]\s*([0-9]{4}|[0-9]{2})'
     r'([ ,T]+[0-9]{1,2}:[0-9]{2}[^"]*)?\s*"$'
 )
+
+Order = Literal["day", "month"]
 
 #: The letter of the reading that a place does not write.
 _OTHER: dict[Order, str] = {"day": "m", "month": "d"}
@@ -94,24 +94,30 @@ def _write_dates(census: Census, fields: list[str]) -> bool:
     census.query(
         "CREATE OR REPLACE TEMP TABLE f_dates AS"
         f" SELECT unit, field, token, {letters} AS readings FROM ("
-        f" SELECT *, part['a']::INTEGER AS a, part['b']::INTEGER AS b FROM ({parts} WHERE field IN {sql.texts(fields)}"
+        " SELECT *, part['a']::INTEGER AS a, part['b']::INTEGER AS b, part['y'] AS y"
+        f" FROM ({parts} WHERE field IN {sql.texts(fields)}"
         f" AND regexp_matches(token, {sql.text(_WRITTEN)}))) WHERE a <> b AND a BETWEEN 1 AND 12 AND b BETWEEN 1 AND 12"
     )
     return bool(census.query("SELECT 1 FROM f_dates LIMIT 1"))
 
 
 def _letter(number: int) -> str:
-    """Write the letter of `_READINGS` for the reading of a consumer."""
+    """Write the letter of `_READINGS` for the reading of a consumer; `6/1/06` as the year 6 is neither of the two."""
+    written = f"substr(v{number}, strpos(v{number}, ':') + 1, 4)"
+    year = f"(y = {written} OR length(y) = 2 AND y = substr({written}, 3) AND {written} >= '1000')"
     day = f"substr(v{number}, strpos(v{number}, ':') + 9, 2)"
     month = f"substr(v{number}, strpos(v{number}, ':') + 6, 2)"
     first, second = "lpad(a::VARCHAR, 2, '0')", "lpad(b::VARCHAR, 2, '0')"
     return (
-        f"CASE WHEN v{number} IS NULL THEN '-' WHEN {day} = {first} AND {month} = {second} THEN 'd'"
+        f"CASE WHEN v{number} IS NULL THEN '-' WHEN NOT {year} THEN 'o'"
+        f" WHEN {day} = {first} AND {month} = {second} THEN 'd'"
         f" WHEN {day} = {second} AND {month} = {first} THEN 'm' ELSE 'o' END"
     )
 
 
 def _cells(census: Census, fields: Sequence[str]) -> list[_Cell]:
+    from auditor.findings.places import settled_order  # the tables of babel are large, and few audits need them
+
     rows = census.query(
         "SELECT j.field, coalesce(place, ''), pattern, coalesce(p.readings, ''), coalesce(r.readings, ''), sum(n)"
         " FROM judged j LEFT JOIN f_dates p ON p.unit = j.p_unit LEFT JOIN f_dates r ON r.unit = j.r_unit"
@@ -130,7 +136,8 @@ def _ambiguous(census: Census, name: str, cells: Sequence[_Cell]) -> Iterator[Dr
     readers = census.readers(name)
     shapes = {consumer: _counted(cells, census.context.index[consumer]) for consumer in readers}
     takes = "; ".join(f"{consumer}: {_readings(counts)}" for consumer, counts in shapes.items())
-    units, notes = _witnesses(census, name, ("r_unit",), {cell.place for cell in cells}, "true")
+    cases = _affected_in(cells)
+    units, notes = _witnesses(census, name, ("r_unit",), cases, "true")
     yield Draft(
         code=AMBIGUOUS_CODE,
         severity="medium",
@@ -145,6 +152,7 @@ def _ambiguous(census: Census, name: str, cells: Sequence[_Cell]) -> Iterator[Dr
         ),
         fingerprint=fingerprint(AMBIGUOUS_CODE, name, ()),
         units=units,
+        cases=cases,
         affected=affected,
         affected_outside=sum(cell.n for cell in cells if cell.is_outside),
         role="reference",
@@ -172,7 +180,8 @@ def _misreading(census: Census, column: tuple[str, str], order: Order, cells: Se
     places = {cell.place for cell in cells}
     other = "month" if order == "day" else "day"
     reads = f"substr(readings, {census.context.index[consumer] + 1}, 1) = '{_OTHER[order]}'"
-    units, notes = _witnesses(census, name, ("p_unit", "r_unit"), places, reads)
+    cases = _affected_in(cells)
+    units, notes = _witnesses(census, name, ("p_unit", "r_unit"), cases, reads)
     written = listed(sorted(place.strip("|").replace("|", ", ") for place in places)[:5])
     yield Draft(
         code=MISREADING_CODE,
@@ -188,20 +197,25 @@ def _misreading(census: Census, column: tuple[str, str], order: Order, cells: Se
         ),
         fingerprint=fingerprint(MISREADING_CODE, name, (consumer,), f"{order}-first"),
         units=units,
+        cases=cases,
         affected=affected,
         affected_outside=sum(cell.n for cell in cells if cell.is_outside),
         notes=notes,
     )
 
 
+def _affected_in(cells: Sequence[_Cell]) -> str:
+    """Write the condition that a use of a string is one of these cells, by their places and patterns."""
+    places = sql.texts(sorted({cell.place for cell in cells}))
+    return f"coalesce(place, '') IN {places} AND pattern IN {sql.texts(sorted({cell.pattern for cell in cells}))}"
+
+
 def _witnesses(
-    census: Census, name: str, sides: Sequence[str], places: Iterable[str], condition: str
+    census: Census, name: str, sides: Sequence[str], cases: str, condition: str
 ) -> tuple[tuple[int, ...], dict[int, str]]:
-    """Give the shortest strings in doubt of some places, with both readings of each."""
-    listed_places = sql.texts(sorted(places))
+    """Give the shortest strings in doubt of some cases, with both readings of each."""
     used = " UNION ".join(
-        f"SELECT {side} AS unit FROM judged WHERE field = {sql.text(name)} AND coalesce(place, '') IN {listed_places}"
-        for side in sides
+        f"SELECT {side} AS unit FROM judged WHERE field = {sql.text(name)} AND {cases}" for side in sides
     )
     ((strings,),) = census.query(
         f"SELECT min((length(token), token, unit), {WITNESSES}) FROM f_dates JOIN ({used}) USING (unit)"
@@ -214,6 +228,8 @@ def _witnesses(
 
 def _both_readings(token: str) -> str:
     """Say what dateutil makes of a text with the day first and with the month first."""
+    from dateutil.parser import ParserError, parse  # few audits need it
+
     readings = []
     for order in _ORDERS:
         try:

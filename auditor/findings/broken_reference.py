@@ -55,6 +55,7 @@ def _drafts(census: Census, field: str, decoder: str, broken: str) -> Iterator[D
         affected_outside=int(affected),
         strings=int(strings),
         role="reference",
+        cases=broken,
     )
 
 

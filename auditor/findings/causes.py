@@ -50,15 +50,33 @@ CAUSES: dict[str, Cause] = {
         "The string has no day, or one that does not exist; each parser fills in its own: the first, the last, today.",
         ("Refuse partial dates.", "Agree on one day for partial dates and fix it in both parsers."),
     ),
+    "filled-in": Cause(
+        "missing parts are filled in differently",
+        "The string states no full date, and each parser fills in its own year, month or day.",
+        ("Refuse partial dates.", "Ask the model for full dates.", "Fix one rule for partial dates in both parsers."),
+    ),
     "zone": Cause(
         "same clock reading or instant, different time zone",
-        "One parser converts to another zone, or drops the offset, that the other keeps.",
+        "One parser takes the time as the string states it; the other adds, drops or converts a zone.",
         ("Keep the offset that the string states.", "Convert to one agreed zone in one place."),
     ),
     "time": Cause(
         "same day, different time",
         "One parser drops, fills in or shifts the time of day.",
         ('Declare grain = "day" if the time does not count.', "Refuse strings without a time where it counts."),
+    ),
+    "separators": Cause(
+        "the same digits, the decimal mark elsewhere",
+        "One parser takes a comma or point as the decimal mark, the other as a mark between groups of digits.",
+        (
+            "Set the same decimal and grouping marks in both parsers, those that the documents use.",
+            "Ask the model for plain numbers without grouping marks.",
+        ),
+    ),
+    "scale": Cause(
+        "one is a power of ten times the other",
+        "One parser applies a percent sign, a word such as thousand, or a smaller unit (cents); the other does not.",
+        ("Read percent signs and multipliers in both parsers, or refuse them.", "Ask the model for plain numbers."),
     ),
     "currency": Cause(
         "the currency differs",
@@ -142,26 +160,3 @@ CAUSES: dict[str, Cause] = {
         ),
     ),
 }
-
-
-def cause_named(word: str) -> Cause:
-    """Give the cause that a word names; `factor-1000` and its like are made on the spot."""
-    if word.startswith("factor-"):
-        return _factor(int(word.removeprefix("factor-")))
-    return CAUSES[word]
-
-
-def _factor(factor: int) -> Cause:
-    likely = "One parser takes a comma or point as the decimal mark, the other as a mark between groups of digits."
-    if factor == 100:
-        likely = (
-            "One parser takes the decimal mark as a mark between groups of digits, or a percentage as a whole number."
-        )
-    return Cause(
-        f"one is {factor:,} times the other",
-        likely,
-        (
-            "Set the same decimal and grouping marks in both parsers, those that the documents use.",
-            "Ask the model for plain numbers without grouping marks.",
-        ),
-    )

@@ -17,7 +17,7 @@ BEST_CODE = "common-shape"
 _SPLIT = f"({READ} AND NOT {READ_ALIKE} AND form <> 'null')"
 
 #: The two JSON booleans are one form of a field.
-_SHAPE = "CASE WHEN shape IN ('true', 'false') THEN 'true or false' ELSE shape END"
+_SHAPE = "CASE WHEN form = 'boolean' THEN 'true or false' ELSE shape END"
 
 
 def find_common_shape(census: Census) -> Iterator[Draft]:
@@ -64,23 +64,27 @@ def _groups(field: str, shape: str) -> str:
 
 
 def _examples(census: Census, best: dict[str, tuple[str | None, int]]) -> dict[str, str]:
-    """Give the shortest prediction of each field's best shape."""
+    """Give the prediction of most cases among those of each field's best shape: what the model writes anyway."""
     groups = " OR ".join(f"({_groups(field, shape)})" for field, (shape, _) in best.items() if shape is not None)
-    rows = census.query(
-        "SELECT field, min_by(token, (length(token), token)) FROM outcomes JOIN f_strings USING (unit)"
-        f" WHERE role_prediction AND grp IN (SELECT grp FROM f_groups WHERE {groups}) GROUP BY field"
+    strings = (
+        "SELECT o.field, token, sum(n) AS cases FROM judged JOIN outcomes o ON unit = p_unit JOIN f_strings"
+        f" USING (unit) WHERE grp IN (SELECT grp FROM f_groups WHERE {groups}) GROUP BY ALL"
     )
+    rows = census.query(f"SELECT field, min_by(token, (-cases, length(token), token)) FROM ({strings}) GROUP BY field")
     return {field: token[:80] for field, token in rows}
 
 
 def _common(census: Census, field: str, shape: str, cases: int, example: str) -> Draft:
     readers = census.readers(field)
+    title = f"ask the model to write {field} like {example}: all {len(readers)} consumers read {shape} alike"
+    if census.context.spec.fields[field].type in ("boolean", "category"):
+        title = f"ask the model for words of {field} that all {len(readers)} consumers read alike, such as {example}"
     return Draft(
         code=BEST_CODE,
         severity="info",
         field=field,
         consumers=readers,
-        title=f"ask the model to write {field} like {example}: all {len(readers)} consumers read {shape} alike",
+        title=title,
         detail=f"Of the shapes seen, {shape} is the most frequent one on which nobody disagrees"
         f" ({plural(cases, 'prediction')}).",
         cause="The consumers disagree on other shapes of this field; on this one they do not.",

@@ -30,15 +30,21 @@ class _Measure:
 def complete(census: Census, drafts: Sequence[Draft]) -> list[Finding]:
     """Give the findings of drafts, in the same order; a draft about no case and no probe says nothing."""
     measures = _measured(census, drafts)
-    units = {draft.units or measure.units for draft, measure in zip(drafts, measures, strict=True)}
-    book = WitnessBook.of(census, sorted({unit for some in units for unit in some}))
+    shown = [draft.units or measure.units for draft, measure in zip(drafts, measures, strict=True)]
+    book = WitnessBook.of(census, drafts, shown)
     support = {
         name: int(count or 0)
         for name, count in census.query(f"SELECT field, sum(n) FILTER ({SUPPORTED}) FROM f_cells GROUP BY field")
     }
     return [
-        _finding(census, draft, measure, book, support.get(draft.field, 0))
-        for draft, measure in zip(drafts, measures, strict=True)
+        _finding(
+            census,
+            draft,
+            measure,
+            [book.witness(number, unit, draft.notes.get(unit, "")) for unit in shown[number]],
+            support.get(draft.field, 0),
+        )
+        for number, (draft, measure) in enumerate(zip(drafts, measures, strict=True))
         if measure.affected or draft.witnesses
     ]
 
@@ -136,9 +142,8 @@ def _wanted_rows(census: Census) -> str:
     )
 
 
-def _finding(census: Census, draft: Draft, measure: _Measure, book: WitnessBook, support: int) -> Finding:
+def _finding(census: Census, draft: Draft, measure: _Measure, witnesses: Sequence[Witness], support: int) -> Finding:
     share = _share(draft, measure, support)
-    witnesses = [book.witness(unit, draft.role, draft.notes.get(unit, "")) for unit in draft.units or measure.units]
     shapes = {draft.shapes_as: measure.shapes} if draft.shapes_as and measure.shapes else draft.shapes
     return Finding(
         code=draft.code,

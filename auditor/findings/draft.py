@@ -25,8 +25,9 @@ class Draft:
     """What a finding says, and which strings and cases it is about.
 
     The strings are those of the groups of the census that satisfy the SQL condition `groups`; they count where a case
-    has one in the given `role` and satisfies the SQL condition `cases`. A finding about other strings names up to a
-    few of them in `units`, shortest first, and brings its own number of `affected` cases.
+    has one in the given `role` and satisfies the SQL condition `cases` on its row of `judged`. A finding about other
+    strings names up to a few of them in `units`, shortest first, and brings its own number of `affected` cases. With
+    `groups`, `cases` is about the pattern alone, and `units` are the witnesses.
     """
 
     code: str

@@ -9,6 +9,7 @@ from auditor.findings import sql
 from auditor.findings.census import READ, Census, status_of, verdict_of
 from auditor.findings.complete import SHAPES
 from auditor.findings.draft import Draft, fingerprint
+from auditor.findings.witnesses import WITNESSES, units_of
 from auditor.findings.words import listed
 from auditor.model.figures import ceiling, plural
 
@@ -41,6 +42,7 @@ def _draft(census: Census, field: str, position: int, shapes: Shapes) -> Draft:
     others = [name for name in census.readers(field) if name != consumer]
     at_most = f"at most {ceiling(column)} % of the time" if column.ceiling is not None else "only part of the time"
     status = status_of(census.context.index[consumer])
+    cases = f"{verdict_of(position)} IN ('r', 'n', 'd') AND regexp_matches(pattern, '[ow]')"
     return Draft(
         code=CODE,
         severity="high" if column.recoverable else "medium",
@@ -57,9 +59,18 @@ def _draft(census: Census, field: str, position: int, shapes: Shapes) -> Draft:
         fingerprint=fingerprint(CODE, field, (consumer,)),
         groups=f"field = {sql.text(field)} AND {status} IN ('r', 'n', 'd') AND {READ}",
         role="prediction",
-        cases=f"{verdict_of(position)} IN ('r', 'n', 'd') AND regexp_matches(pattern, '[ow]')",
+        cases=cases,
+        units=_shortest(census, field, cases),
         shapes=shapes,
     )
+
+
+def _shortest(census: Census, field: str, cases: str) -> tuple[int, ...]:
+    """Give the shortest predictions of some cases, each text once."""
+    predictions = f"SELECT p_unit FROM judged WHERE field = {sql.text(field)} AND {cases}"
+    texts = f"SELECT token, min(unit) AS unit FROM outcomes WHERE unit IN ({predictions}) GROUP BY token"
+    ((strings,),) = census.query(f"SELECT min((length(token), token, unit), {WITNESSES}) FROM ({texts})")
+    return units_of(strings)
 
 
 def _loss(recoverable: int) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from auditor.findings import sql
-from auditor.findings.probes import NEGATIVE_WORDS, junk_words
+from auditor.findings.probes import junk_words
 from auditor.spec.models import FieldType
 
 _NO_VALUE_WORDS = (
     "n/a", "na", "n.a.", "none", "null", "nil", "nan", "not stated", "not specified", "not provided", "not applicable",
     "not available", "not found", "not given", "unknown", "unspecified", "tbd", "tba", "to be determined",
-    "to be agreed", "see attached", "missing", "blank", "empty", "undefined",
+    "to be agreed", "see attached", "see above", "see below", "missing", "blank", "empty", "undefined",
 )  # fmt: skip
 
 _CONTENT = "lower(trim(CASE WHEN starts_with(token, '\"') THEN token[2:-2] ELSE token END))"
@@ -17,18 +19,14 @@ _CONTENT = "lower(trim(CASE WHEN starts_with(token, '\"') THEN token[2:-2] ELSE 
 
 def is_junk(field_type: FieldType, number: int) -> str:
     """Write the condition that a string is no value of a field, whatever the consumer of a number made of it."""
-    words = sorted({*_NO_VALUE_WORDS, *(word.lower() for word in junk_words(field_type))})
-    empty = rf"NOT regexp_matches({_CONTENT}, '[\pL\pN]')"
     if field_type in ("category", "identifier"):
         return f"NOT {_is_echo(number)}"
-    if field_type == "boolean":
-        return f"({_CONTENT} IN {sql.texts(words)} OR {empty})"
-    return f"NOT regexp_matches(token, '[0-9]') AND token NOT IN ('true', 'false') AND {_CONTENT} <> 'zero'"
+    return is_one_of({*_NO_VALUE_WORDS, *(word.strip() for word in junk_words(field_type))})
 
 
-def is_negative() -> str:
-    """Write the condition that a string says no."""
-    return f"{_CONTENT} IN {sql.texts(sorted({word.lower() for word in NEGATIVE_WORDS}))}"
+def is_one_of(words: Iterable[str]) -> str:
+    """Write the condition that a string is one of some words, whatever its case."""
+    return f"{_CONTENT} IN {sql.texts(sorted({word.lower() for word in words}))}"
 
 
 def _is_echo(number: int) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Literal
 
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
-Order = Literal["day", "month"]
+from auditor.findings.ambiguous_dates import Order
 
 #: Georgia is missing: it is a state of the US and a country, and settles nothing.
 _US_STATES = (

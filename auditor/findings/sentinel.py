@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from auditor.findings import sql
 from auditor.findings.census import Census, status_of
 from auditor.findings.draft import Draft, fingerprint
-from auditor.findings.junk import is_junk, is_negative
-from auditor.findings.probes import NONSENSE, ProbeOutcome
+from auditor.findings.junk import is_junk, is_one_of
+from auditor.findings.probes import NEGATIVE_WORDS, NONSENSE, POSITIVE_WORDS, ProbeOutcome
 from auditor.findings.strings import pick
 from auditor.findings.witnesses import probe_witness
 from auditor.model.run import Witness
@@ -19,11 +19,17 @@ from auditor.model.run import Witness
 COLLAPSE_CODE = "sentinel-collapse"
 CONSTANT_CODE = "constant-output"
 
+TRUE, FALSE = "bool:true", "bool:false"
+
 _FIXES = (
     "Make the parser refuse what it does not know: raise an error, or return null, never a value.",
     "List the strings that mean each value, and refuse all others.",
     "Until then, read nothing into the rate of this column.",
 )
+
+
+#: A blank is a case of its own: that text which says nothing has another value makes no parser look at text.
+_WORDED = "coalesce(shape, '') NOT IN ('(blank)', '(empty)')"
 
 
 @dataclass(frozen=True)
@@ -61,10 +67,15 @@ def find_sentinels(census: Census) -> Iterator[Draft]:
 
 def _collapse(column: _Column) -> Iterator[Draft]:
     junk = _collapsed_junk(column)
-    positive = {outcome.key for outcome in column.of_kind("positive")}
-    negative = [outcome for outcome in column.of_kind("negative") if outcome.key in positive]
-    if junk or negative:
+    true = {outcome.key for outcome in column.of_kind("positive") if outcome.value == TRUE}
+    negative = [outcome for outcome in column.of_kind("negative") if outcome.key in true]
+    if negative or not (column.type == "boolean" and all(_is_unticked(outcome) for outcome in junk)):
         yield _collapse_draft(column, junk, negative)
+
+
+def _is_unticked(outcome: ProbeOutcome) -> bool:
+    """Tell whether a blank is taken for no: a box that is not ticked, where nothing else that is no value is taken."""
+    return outcome.probe.kind == "junk" and not _content(outcome).strip() and outcome.value == FALSE
 
 
 def _collapsed_junk(column: _Column) -> list[ProbeOutcome]:
@@ -139,7 +150,7 @@ def _affected(column: _Column, junk: Sequence[ProbeOutcome], negative: Sequence[
     field_type = column.census.context.spec.fields[column.field].type
     parts = [
         f"{key} IN {sql.texts(_keys(junk))} AND {is_junk(field_type, column.number)}",
-        f"{key} IN {sql.texts(_keys(negative))} AND {is_negative()}",
+        f"{key} IN {sql.texts(_keys(negative))} AND ({is_one_of(NEGATIVE_WORDS)} OR token = 'false')",
     ]
     return " OR ".join(f"({part})" for part in parts)
 
@@ -179,10 +190,21 @@ def _constant(column: _Column) -> Iterator[Draft]:
         return
     keys = column.census.query(
         f"SELECT DISTINCT k{column.number} FROM outcomes WHERE field = {sql.text(column.field)}"
-        f" AND k{column.number} IS NOT NULL AND NOT regexp_full_match(token, '\"\\s*\"') LIMIT 2"
+        f" AND k{column.number} IS NOT NULL AND {_WORDED} LIMIT 2"
     )
-    if {key for (key,) in keys} <= {worded[0].key}:
+    if {key for (key,) in keys} <= {worded[0].key} and (worded[0].value != FALSE or _has_positive_word(column)):
         yield _constant_draft(column, worded)
+
+
+def _has_positive_word(column: _Column) -> bool:
+    """Tell whether the data have a yes that the column accepts: a box ticked by X takes no word for true."""
+    positive = f"{is_one_of(POSITIVE_WORDS)} OR token = 'true'"
+    return bool(
+        column.census.query(
+            f"SELECT 1 FROM outcomes WHERE field = {sql.text(column.field)} AND s{column.number} = 'v' AND ({positive})"
+            " LIMIT 1"
+        )
+    )
 
 
 def _reading(column: _Column, outcome: ProbeOutcome) -> str | None:
@@ -211,11 +233,11 @@ def _constant_draft(column: _Column, accepted: Sequence[ProbeOutcome]) -> Draft:
         field=column.field,
         consumers=(column.consumer,),
         title=f"{column.consumer} gives one value of {column.field} for everything: {value}",
-        detail=f"Every string that {column.consumer} accepts comes back as {value}: two always agree.",
+        detail=f"Every string with some text that {column.consumer} accepts comes back as {value}: two always agree.",
         cause="The parser does not look at what the string says: a truth test of the text, a stub, or a default.",
         fixes=_FIXES,
         fingerprint=fingerprint(CONSTANT_CODE, column.field, (column.consumer,)),
-        groups=f"field = {sql.text(column.field)} AND {status_of(column.number)} = 'v'",
+        groups=f"field = {sql.text(column.field)} AND {status_of(column.number)} = 'v' AND {_WORDED}",
         role=column.census.role_of(column.field, (column.consumer,)),
         witnesses=_witnesses(column, tuple(meant.values())[:3]),
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from auditor.findings import sql
 from auditor.findings.census import Census
-from auditor.findings.draft import Role
+from auditor.findings.draft import Draft
 from auditor.findings.probes import ProbeOutcome
 from auditor.model.decoding import Decoding
 from auditor.model.run import Witness
@@ -27,41 +27,47 @@ def units_of(strings: Sequence[Any] | None) -> tuple[int, ...]:
     return tuple(int(tuple(row)[-1]) for row in rows)
 
 
+@dataclass(frozen=True)
+class _Example:
+    """Where a finding meets a string: in which role, in how many cases, and the first row of one."""
+
+    role: Literal["prediction", "reference"]
+    rows: int
+    row: int
+
+
 @dataclass
 class WitnessBook:
-    """The strings that some finding shows, looked up once for all findings."""
+    """The strings that findings show, each with an example among the cases of its finding, looked up at once."""
 
     witnesses: dict[int, Witness] = field(default_factory=dict)
-    roles: dict[int, tuple[bool, bool]] = field(default_factory=dict)
+    examples: dict[tuple[int, int], _Example] = field(default_factory=dict)
+    case_ids: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, census: Census, units: Sequence[int]) -> WitnessBook:
-        """Look up the strings of some units, their decodings and an example case."""
+    def of(cls, census: Census, drafts: Sequence[Draft], shown: Sequence[Sequence[int]]) -> WitnessBook:
+        """Look up the strings that each draft shows, their decodings and their example cases."""
         book = cls()
+        units = sorted({unit for some in shown for unit in some})
         if units:
             errors = _errors(census, units)
-            examples = _examples(census, units)
-            ids = census.context.case_ids(sorted({row for _, row in examples.values() if row is not None}))
-            for row in _outcomes(census, units):
-                unit, field_name, token, *roles = row[:5]
-                rows, first = examples.get(unit, (0, None))
-                book.roles[unit] = (bool(roles[0]), bool(roles[1]))
-                book.witnesses[unit] = _shortened(
-                    Witness(
-                        raw=token,
-                        decodings=_decodings(census, field_name, row[5:], errors.get(unit, {})),
-                        case_id=None if first is None else ids.get(first),
-                        rows=rows,
-                    )
-                )
+            book.examples = _examples(census, drafts, shown)
+            book.case_ids = census.context.case_ids(sorted({example.row for example in book.examples.values()}))
+            for unit, field_name, token, *cells in _outcomes(census, units):
+                decodings = _decodings(census, field_name, cells, errors.get(unit, {}))
+                book.witnesses[unit] = _shortened(Witness(raw=token, decodings=decodings))
         return book
 
-    def witness(self, unit: int, role: Role, note: str) -> Witness:
-        """Give the witness of a unit in the role that a finding shows it in."""
-        is_prediction, _ = self.roles[unit]
-        shown = role if role != "either" else ("prediction" if is_prediction else "reference")
-        witness = self.witnesses[unit]
-        return replace(witness, role=shown, note="; ".join(part for part in (witness.note, note) if part))
+    def witness(self, number: int, unit: int, note: str) -> Witness:
+        """Give the witness of a unit for the draft of a number."""
+        witness, example = self.witnesses[unit], self.examples[number, unit]
+        return replace(
+            witness,
+            case_id=self.case_ids.get(example.row),
+            rows=example.rows,
+            role=example.role,
+            note="; ".join(part for part in (witness.note, note) if part),
+        )
 
 
 def probe_witness(outcomes: Sequence[ProbeOutcome], note: str = "") -> Witness:
@@ -76,10 +82,7 @@ def probe_witness(outcomes: Sequence[ProbeOutcome], note: str = "") -> Witness:
 def _outcomes(census: Census, units: Sequence[int]) -> list[tuple[Any, ...]]:
     numbers = sorted(census.context.index.values())
     columns = "".join(f", s{number}, v{number}" for number in numbers)
-    return census.query(
-        f"SELECT unit, field, token, role_prediction, role_reference{columns} FROM outcomes"
-        f" WHERE unit IN {sql.numbers(units)}"
-    )
+    return census.query(f"SELECT unit, field, token{columns} FROM outcomes WHERE unit IN {sql.numbers(units)}")
 
 
 def _decodings(census: Census, field_name: str, cells: Sequence[Any], errors: dict[int, str]) -> dict[str, Decoding]:
@@ -103,17 +106,28 @@ def _errors(census: Census, units: Sequence[int]) -> dict[int, dict[int, str]]:
     return found
 
 
-def _examples(census: Census, units: Sequence[int]) -> dict[int, tuple[int, int | None]]:
-    """Give, for each unit, the number of its cases and the row of one: the first whose prediction it is, if any."""
-    listed = sql.numbers(units)
+def _examples(
+    census: Census, drafts: Sequence[Draft], shown: Sequence[Sequence[int]]
+) -> dict[tuple[int, int], _Example]:
+    """Give an example of each string among the cases of its draft: the first whose prediction it is, if any."""
+    pairs = ", ".join(f"({number}, {unit})" for number, units in enumerate(shown) for unit in units)
+    predicted = sql.numbers(number for number, draft in enumerate(drafts) if draft.role != "reference")
+    referred = sql.numbers(number for number, draft in enumerate(drafts) if draft.role != "prediction")
+    conditions = {number: drafts[number].cases for number, units in enumerate(shown) if units}
+    allowed = "".join(f" WHEN {number} THEN {cases}" for number, cases in conditions.items() if cases != "true")
+    columns = "draft, unit, n, first_row, place, pattern"
     uses = (
-        f"SELECT p_unit AS unit, n, first_row, 0 AS side FROM judged WHERE p_unit IN {listed} UNION ALL"
-        f" SELECT r_unit, n, first_row, 1 FROM judged WHERE r_unit IN {listed} AND r_unit IS DISTINCT FROM p_unit"
+        f"SELECT {columns}, 0 AS side FROM shown JOIN judged ON p_unit = unit WHERE draft IN {predicted} UNION ALL"
+        f" SELECT {columns}, 1 FROM shown JOIN judged ON r_unit = unit WHERE draft IN {referred}"
+        f" AND (r_unit IS DISTINCT FROM p_unit OR (draft IN {predicted}) IS NOT TRUE)"
     )
+    where = f" WHERE CASE draft{allowed} ELSE true END" if allowed else ""
+    first = "(side, first_row < 0, abs(first_row))"
     return {
-        unit: (int(rows), row)
-        for unit, rows, row in census.query(
-            f"SELECT unit, sum(n), min_by(first_row, (side, first_row < 0, abs(first_row))) FROM ({uses}) GROUP BY unit"
+        (number, unit): _Example("reference" if side else "prediction", int(rows), row)
+        for number, unit, rows, row, side in census.query(
+            f"WITH shown(draft, unit) AS (VALUES {pairs}), uses AS ({uses})"
+            f" SELECT draft, unit, sum(n), min_by(first_row, {first}), min(side) FROM uses{where} GROUP BY ALL"
         )
     }
 

@@ -1,5 +1,7 @@
 """The written shape of a raw value: ``2024-03-01`` is ``dddd-dd-dd``, ``March 1, 2024`` is ``Mmmmm d, dddd``.
 
+A boolean or a category is written as a word, and its shape is the word itself.
+
 Shapes say what a consumer can read without saying what was read, so rejections and disagreements group by them.
 """
 
@@ -15,6 +17,11 @@ _DAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _DIGITS = re.compile(r"d+")
 _LETTERS = re.compile(r"A+|a+")
 _LONGEST = 64
+
+#: Words of booleans and categories that are shapes of their own: up to so many characters, and so many words a field.
+_WORD = re.compile(r'"(?=[^"]*[^\s\d"])[^"]{1,24}"')
+_WORDS = 500
+_DIGIT = re.compile("[0-9]")
 
 _NAMED = {
     **dict.fromkeys(_MONTHS.split(), "Mmmmm"),
@@ -54,6 +61,8 @@ class Shapes:
     def __init__(self, field: FieldSpec) -> None:
         self._moments = field.type in ("date", "datetime")
         self._counted = field.type in _COUNTED
+        self._worded = field.type in ("boolean", "category")
+        self._words: dict[str, tuple[str, str]] = {}
         self._known: dict[str, tuple[str, str]] = {}
 
     def of(self, tokens: Sequence[str]) -> list[tuple[str, str]]:
@@ -71,7 +80,14 @@ class Shapes:
             literals = (row for row, name in enumerate(classes) if name == "aaaa")
             for row in literals:
                 found[row] = self._finish("aaaa", tokens[row])
-        return found
+        return [self._word(*each) for each in zip(tokens, found, strict=True)] if self._worded else found
+
+    def _word(self, token: str, shape: tuple[str, str]) -> tuple[str, str]:
+        """Give a word as its own shape, while a field has few of them."""
+        word = self._words.get(token)
+        if word is None and len(self._words) < _WORDS and _WORD.fullmatch(token):
+            word = self._words[token] = _DIGIT.sub("d", token[1:-1]), "string"
+        return word or shape
 
     def _classes(self, tokens: Sequence[str]) -> list[str]:
         # No token holds a line feed (JSON escapes it), so all are classified as one text.

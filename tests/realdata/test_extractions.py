@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.realdata.plain import Pipeline, columns_of, differing_in, needs_real_data
 
 pytestmark = needs_real_data
@@ -120,3 +122,24 @@ def test_a_day_first_reader_misreads_american_dates_and_the_others_do_not(tmp_pa
         (field, ("claims",)) for field in differs
     }
     assert not [finding for finding in run.findings if finding.code == "ambiguous-reference"]
+
+
+def test_the_warehouse_reads_no_short_date_as_american_or_as_any_other(tmp_path, monkeypatch):
+    """It takes `6/1/06` for the year 6: no misreading of an order, and no century that is lacking."""
+    monkeypatch.chdir(tmp_path)
+    findings = pipeline(tmp_path).audit(store=False).findings
+    assert not [finding for finding in findings if finding.code == "misreading" and "warehouse" in finding.consumers]
+    differing = [finding for finding in findings if finding.code == "value-disagreement"]
+    assert not [finding for finding in differing if finding.field in DATES and "century" in finding.title]
+
+
+def test_the_witnesses_of_a_misreading_are_cases_that_are_misread(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plain = pipeline(tmp_path)
+    misread = [finding for finding in plain.audit(store=False).findings if finding.code == "misreading"]
+    rows = {f"{row['case_id']}": row for row in plain.rows}
+    for finding in misread:
+        for witness in finding.witnesses:
+            row, text = rows[witness.case_id], json.loads(witness.raw)
+            assert row["field"] == finding.field and row[witness.role] == text
+            assert 0 < witness.rows <= finding.affected

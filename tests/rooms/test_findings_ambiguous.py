@@ -147,3 +147,32 @@ def test_what_is_found_ambiguous_is_what_dateutil_reads_in_two_ways():
     rows = cases(*((text, text) for text in texts))
     finding = one(audit("date", {"a": month_first}, rows, reference="a", probe=False), "ambiguous-reference")
     assert finding.affected == sum(month_first(text) != day_first(text) for text in texts) > 0
+
+
+def year_first(text):
+    year, month, day = (int(part) for part in text.split("/"))
+    return date(year, month, day)
+
+
+def test_a_year_in_front_is_neither_day_first_nor_month_first():
+    rows = cases(("6/1/06", "2006-06-01", 4), place="en-US|")
+    findings = audit("date", {"us": month_first, "warehouse": year_first}, rows)
+    assert "misreading" not in codes(findings)
+    assert "different order" in one(findings, "value-disagreement").title
+    day = cases(("6/1/06", "2006-01-06", 4), place="en-GB|")
+    findings = audit("date", {"eu": day_first, "warehouse": year_first}, day)
+    assert "misreading" not in codes(findings)
+    assert "different order" in one(findings, "value-disagreement").title
+
+
+def test_the_witness_is_a_case_that_shows_the_finding():
+    rows = [
+        *cases(("01/03/2024", "2024-03-01", 5), place="de-DE|"),
+        *cases(("2024-03-13", "01/03/2024", 2), place="en-US|"),
+        *cases(("01/03/2024", "01/03/2024", 3)),
+    ]
+    findings = audit("date", {"eu": day_first}, rows, reference="eu")
+    misread, doubtful = one(findings, "misreading"), one(findings, "ambiguous-reference")
+    shown = [(w.case_id, w.role, w.rows) for w in (misread.witnesses[0], doubtful.witnesses[0])]
+    assert shown == [("case-2", "reference", 2), ("case-3", "reference", 3)]
+    assert (misread.affected, doubtful.affected) == (2, 3)

@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from decimal import Decimal
 
 import duckdb
-import pytest
 from dateutil import parser as dateutil
 
 from auditor.spec.models import FieldSpec
@@ -88,79 +86,6 @@ def test_three_consumers_disagree_by_pairs_and_keep_the_names_of_two():
     pairs = {finding.consumers for finding in three if finding.code == "value-disagreement"}
     assert pairs == {("us", "eu"), ("eu", "app")}
     assert one(two, "value-disagreement").fingerprint in {finding.fingerprint for finding in three}
-
-
-TEXT = "identifier"
-
-
-@pytest.mark.parametrize(
-    ("field_type", "string", "left", "right", "says"),
-    [
-        ("date", "01/03/2024", by_dateutil, day_first, "day and month swapped"),
-        ("date", "01/02/03", by_dateutil, lambda s: datetime.strptime(s, "%y/%m/%d").date(), "different order"),
-        ("date", "16-07-68", lambda s: date(1968, 7, 16), lambda s: datetime.strptime(s, "%d-%m-%y").date(), "century"),
-        ("date", "March 2024", by_dateutil, lambda s: datetime.strptime(s, "%B %Y").date(), "only the day"),
-        ("date", "2024-03-01", iso, lambda s: date(2023, 3, 1), "the year"),
-        ("date", "2024-02-30", lambda s: date(2024, 3, 1), lambda s: date(2024, 2, 29), "no simple relation"),
-        (
-            "date",
-            "2024-03-01T23:30:00-05:00",
-            lambda s: datetime.fromisoformat(s),
-            lambda s: date(2024, 3, 2),
-            "time zone",
-        ),
-        (
-            "datetime",
-            "2024-03-01T10:00",
-            lambda s: datetime.fromisoformat(s),
-            lambda s: datetime.fromisoformat(s + "+02:00"),
-            "zone",
-        ),
-        (
-            "datetime",
-            "2024-03-01T10:00",
-            lambda s: datetime.fromisoformat(s),
-            lambda s: datetime.fromisoformat(s[:10]),
-            "different time",
-        ),
-        ("decimal", "1.234", Decimal, lambda s: Decimal(s.replace(".", "")), "one is 1,000 times the other"),
-        (
-            "decimal",
-            "27,80",
-            lambda s: Decimal(s.replace(",", ".")),
-            lambda s: Decimal(s.replace(",", "")),
-            "100 times",
-        ),
-        ("decimal", "(12)", lambda s: -Decimal(s.strip("()")), lambda s: Decimal(s.strip("()")), "sign"),
-        (
-            "decimal",
-            "1,234.5",
-            lambda s: Decimal(s.replace(",", "")),
-            lambda s: Decimal(s.split(",")[0]),
-            "stops reading early",
-        ),
-        ("decimal", "12.7", Decimal, lambda s: int(float(s)), "drops the fraction"),
-        ("decimal", "abc 5", lambda s: Decimal(5), lambda s: 0, "zero"),
-        ("decimal", "12345678901234567890", Decimal, float, "digits lost"),
-        ("money", "5 EUR", lambda s: (Decimal(5), "EUR"), lambda s: Decimal(5), "the currency"),
-        ("money", "5 EUR", lambda s: (Decimal(5), "EUR"), lambda s: (Decimal(5), "USD"), "the currency"),
-        ("quantity", "5 kg", lambda s: (Decimal(5), "kg"), lambda s: (Decimal(5), "g"), "the unit"),
-        ("quantity", "5 lb", lambda s: Decimal("2267.96185"), lambda s: Decimal(5), "the unit"),
-        ("integer", "3.7", lambda s: int(float(s)), lambda s: round(float(s)), "fraction"),
-        ("boolean", "false", lambda s: s == "true", bool, "true for one, false for the other"),
-        (TEXT, "ab-1", str, str.upper, "upper and lower case"),
-        (TEXT, "00123", str, lambda s: s.lstrip("0"), "leading zeros"),
-        (TEXT, "00123", str, int, "leading zeros"),
-        (TEXT, "AB-1 2", str, lambda s: s.replace("-", "").replace(" ", ""), "spaces or punctuation"),
-        (TEXT, "1e3", str, lambda s: str(int(float(s))), "text read as a number"),
-        (TEXT, "Müller", str, lambda s: "Muller", "accents"),
-        (TEXT, "AB12345", str, lambda s: s[:4], "stops reading early"),
-        ("category", "gold", str, lambda s: "platinum", "no simple relation"),
-    ],
-)
-def test_cause_is_derived_from_how_the_values_differ(field_type, string, left, right, says):
-    findings = audit(field_type, {"a": left, "b": right}, cases((string, string)), reference="a", probe=False)
-    assert says in one(findings, "value-disagreement").title
 
 
 def test_acceptance_one_finding_per_accepting_and_rejecting_set():
@@ -257,7 +182,11 @@ def test_json_null_is_no_string_that_anybody_refuses():
 def test_findings_are_sorted_worst_first_and_stable():
     parsers = {"us": by_dateutil, "eu": day_first, "warehouse": warehouse}
     first = audit("date", parsers, FIVE, reference="us")
-    assert first == audit("date", parsers, list(reversed(FIVE)), reference="us") or [f.fingerprint for f in first]
+    assert all(audit("date", parsers, FIVE, reference="us") == first for _ in range(3))
+    reordered = audit("date", parsers, list(reversed(FIVE)), reference="us")
+    assert [(finding.fingerprint, finding.detail) for finding in reordered] == [
+        (f.fingerprint, f.detail) for f in first
+    ]
     ranks = [["high", "medium", "low", "info"].index(finding.severity) for finding in first]
     assert ranks == sorted(ranks)
 
@@ -280,3 +209,9 @@ def test_text_references_of_a_typed_json_field_never_reach_its_json_consumer():
     assert audit("integer", strict, rows, receives={"api": "python"}) == ()
     findings = audit("integer", strict, [*rows, Case('"24"', '"24"')], receives={"api": "python"})
     assert one(findings, "acceptance-disagreement").affected == 1
+
+
+def test_the_example_of_a_common_shape_is_what_the_model_writes_most():
+    rows = cases(("1 May 2024", "2024-05-01", 1), ("2024-03-01", "2024-03-01", 2), ("2024-09-17", "2024-03-01", 9))
+    finding = one(audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows), "common-shape")
+    assert '"2024-09-17"' in finding.title
