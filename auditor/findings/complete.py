@@ -96,7 +96,8 @@ def _count_strings(census: Census, drafts: Sequence[Draft], measures: Sequence[_
     for number, strings in census.query(
         f"SELECT draft, sum({counts}) FROM f_wanted JOIN f_groups USING (grp) GROUP BY draft"
     ):
-        measures[number].strings = int(strings)
+        if drafts[number].strings is None:
+            measures[number].strings = int(strings)
 
 
 def _count_shapes(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:

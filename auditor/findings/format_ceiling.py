@@ -43,6 +43,7 @@ def _draft(census: Census, field: str, position: int, shapes: Shapes) -> Draft:
     at_most = f"at most {ceiling(column)} % of the time" if column.ceiling is not None else "only part of the time"
     status = status_of(census.context.index[consumer])
     cases = f"{verdict_of(position)} IN ('r', 'n', 'd') AND regexp_matches(pattern, '[ow]')"
+    strings, units = _refused(census, field, cases)
     return Draft(
         code=CODE,
         severity="high" if column.recoverable else "medium",
@@ -60,17 +61,20 @@ def _draft(census: Census, field: str, position: int, shapes: Shapes) -> Draft:
         groups=f"field = {sql.text(field)} AND {status} IN ('r', 'n', 'd') AND {READ}",
         role="prediction",
         cases=cases,
-        units=_shortest(census, field, cases),
+        units=units,
+        strings=strings,
         shapes=shapes,
     )
 
 
-def _shortest(census: Census, field: str, cases: str) -> tuple[int, ...]:
-    """Give the shortest predictions of some cases, each text once."""
+def _refused(census: Census, field: str, cases: str) -> tuple[int, tuple[int, ...]]:
+    """Count the texts of the predictions of some cases, and give the shortest of them."""
     predictions = f"SELECT p_unit FROM judged WHERE field = {sql.text(field)} AND {cases}"
     texts = f"SELECT token, min(unit) AS unit FROM outcomes WHERE unit IN ({predictions}) GROUP BY token"
-    ((strings,),) = census.query(f"SELECT min((length(token), token, unit), {WITNESSES}) FROM ({texts})")
-    return units_of(strings)
+    ((count, shortest),) = census.query(
+        f"SELECT count(*), min((length(token), token, unit), {WITNESSES}) FROM ({texts})"
+    )
+    return int(count), units_of(shortest)
 
 
 def _loss(recoverable: int) -> str:

@@ -14,6 +14,9 @@ _NO_VALUE_WORDS = (
     "to be agreed", "see attached", "see above", "see below", "missing", "blank", "empty", "undefined",
 )  # fmt: skip
 
+#: Signs that say no, as a form prints them.
+EMPTY_BOXES = ("[ ]", "[]", "( )", "☐", "□")
+
 _CONTENT = "lower(trim(CASE WHEN starts_with(token, '\"') THEN token[2:-2] ELSE token END))"
 
 

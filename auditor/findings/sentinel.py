@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from auditor.findings import sql
 from auditor.findings.census import Census, status_of
 from auditor.findings.draft import Draft, fingerprint
-from auditor.findings.junk import is_junk, is_one_of
+from auditor.findings.junk import EMPTY_BOXES, is_junk, is_one_of
 from auditor.findings.probes import NEGATIVE_WORDS, NONSENSE, POSITIVE_WORDS, ProbeOutcome
 from auditor.findings.strings import pick
 from auditor.findings.witnesses import probe_witness
@@ -150,7 +150,7 @@ def _affected(column: _Column, junk: Sequence[ProbeOutcome], negative: Sequence[
     field_type = column.census.context.spec.fields[column.field].type
     parts = [
         f"{key} IN {sql.texts(_keys(junk))} AND {is_junk(field_type, column.number)}",
-        f"{key} IN {sql.texts(_keys(negative))} AND ({is_one_of(NEGATIVE_WORDS)} OR token = 'false')",
+        f"{key} IN {sql.texts(_keys(negative))} AND ({is_one_of((*NEGATIVE_WORDS, *EMPTY_BOXES))} OR token = 'false')",
     ]
     return " OR ".join(f"({part})" for part in parts)
 

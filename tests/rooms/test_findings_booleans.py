@@ -49,6 +49,8 @@ def test_signs_of_a_box_are_no_junk():
     boxes = {"☐": False, "[ ]": False, "☑": True, "": False}
     findings = audit("boolean", {"a": lambda s: boxes.get(s, False)}, cases(("☐", "false", 3), ("[ ]", "false")))
     assert one(findings, "sentinel-collapse").affected == 0
+    findings = audit("boolean", {"a": bool}, cases(("☐", "", 3), ("[ ]", "")))
+    assert one(findings, "sentinel-collapse").affected == 4
 
 
 def test_blanks_are_left_out_where_everything_else_is_one_value():

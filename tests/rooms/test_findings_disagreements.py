@@ -215,3 +215,10 @@ def test_the_example_of_a_common_shape_is_what_the_model_writes_most():
     rows = cases(("1 May 2024", "2024-05-01", 1), ("2024-03-01", "2024-03-01", 2), ("2024-09-17", "2024-03-01", 9))
     finding = one(audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows), "common-shape")
     assert '"2024-09-17"' in finding.title
+
+
+def test_what_has_no_reference_is_no_witness_of_a_ceiling():
+    rows = cases(("1 May 2024", "", 4), ("March 1, 2024", "2024-03-01", 3), ("2024-03-01", "2024-03-01", 6))
+    finding = one(audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows), "format-ceiling")
+    assert [(witness.raw, witness.rows) for witness in finding.witnesses] == [('"March 1, 2024"', 3)]
+    assert finding.detail.endswith("1 distinct string, 3 cases.")
