@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from duckdb import DuckDBPyConnection
 
 from auditor.audit.consumers import Answers
-from auditor.audit.transfer import Cells, fetched, shown
+from auditor.audit.transfer import SHORT, Cells, fetched, shown
 from auditor.audit.units import FieldUnits
 from auditor.judge.keys import fast_key_sql, grain_key, unexpected_type
 from auditor.judge.shapes import Shapes
@@ -38,7 +38,12 @@ def create_outcomes(connection: DuckDBPyConnection, spec: AuditSpec, index: Mapp
         known = {row[0] for row in connection.execute(f"DESCRIBE {_table(position)}").fetchall()}
         listed = (name if name in known else f"NULL::VARCHAR AS {name}" for name in columns)
         selects.append(f"SELECT {', '.join(listed)} FROM {_table(position)}")
-    connection.execute(f"CREATE OR REPLACE VIEW outcomes AS {' UNION ALL '.join(selects)}")
+    # DuckDB plans a view of many wide tables anew for every question; while they are small, copying them once is cheaper.
+    rows = sum(
+        connection.execute(f"SELECT count(*) FROM {_table(p)}").fetchall()[0][0] for p in range(len(spec.fields))
+    )
+    kind = "TABLE" if rows <= SHORT else "VIEW"
+    connection.execute(f"CREATE OR REPLACE {kind} outcomes AS {' UNION ALL '.join(selects)}")
 
 
 def _table(position: int) -> str:
