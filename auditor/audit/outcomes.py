@@ -38,7 +38,7 @@ def create_outcomes(connection: DuckDBPyConnection, spec: AuditSpec, index: Mapp
         known = {row[0] for row in connection.execute(f"DESCRIBE {_table(position)}").fetchall()}
         listed = (name if name in known else f"NULL::VARCHAR AS {name}" for name in columns)
         selects.append(f"SELECT {', '.join(listed)} FROM {_table(position)}")
-    # DuckDB plans a view of many wide tables anew for every question; while they are small, copying them once is cheaper.
+    # DuckDB plans a view of many wide tables anew for every question; small ones are cheaper to copy once.
     rows = sum(
         connection.execute(f"SELECT count(*) FROM {_table(p)}").fetchall()[0][0] for p in range(len(spec.fields))
     )
