@@ -87,8 +87,11 @@ def run(
     *,
     broken_references: Literal["stop", "report"] = "stop",
     store: bool = True,
+    probe: Literal["full", "quick", "off"] = "full",
 ) -> AuditedRun:
     """Audit a pipeline: a spec file, its folder, its content as a mapping, or (None) the one found from here.
+
+    `probe` says how much is decoded again in other environments, to find what depends on more than the string.
 
     Raises AuditorError when there is no faithful score. Paths of a mapping are relative to the current folder.
 
@@ -112,7 +115,7 @@ def run(
     >>> audited.column("paid", "billing").content_rate, audited.findings
     (1.0, ())
     """
-    with closing(audit(_spec(spec), broken_references=broken_references, store=store)) as events:
+    with closing(audit(_spec(spec), broken_references=broken_references, store=store, probe=probe)) as events:
         for event in events:
             if isinstance(event, RunFinished):
                 return AuditedRun(event.run, event.folder)

@@ -142,7 +142,7 @@ def _ask(
             def progress(decoded: int, base: int = base) -> None:
                 report(Progress(consumer.name, base + decoded, total))
 
-            strings, asked = _to_ask(raw, distinct=not one.by_payload, nulls=by_payload or consumer.receives != "text")
+            strings, asked = strings_to_ask(consumer, raw, one, by_payload=by_payload)
             decodings = session.decode(one.field, strings, payloads=by_payload, progress=progress)
             collected.add(decodings, asked)
             done += len(raw)
@@ -159,6 +159,13 @@ def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:
         for (name, consumer), one in sorted(answers.items())
         if one.warnings
     )
+
+
+def strings_to_ask(
+    consumer: ConsumerSpec, raw: list[str], units: FieldUnits, *, by_payload: bool
+) -> tuple[list[str], list[int | None] | None]:
+    """Give the strings of a chunk that a consumer is sent, and for each row the one that answers it."""
+    return _to_ask(raw, distinct=not units.by_payload, nulls=by_payload or consumer.receives != "text")
 
 
 def _to_ask(raw: list[str], *, distinct: bool, nulls: bool) -> tuple[list[str], list[int | None] | None]:

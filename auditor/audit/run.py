@@ -13,6 +13,7 @@ import duckdb
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
+from auditor.audit.environments import Probes, probe_all
 from auditor.audit.events import ConsumerReady, Event, Loaded, Progress, RunFinished
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
@@ -33,7 +34,9 @@ from auditor.findings.probes import ProbeOutcome
 from auditor.load import Loaded as LoadedCases
 from auditor.load import load
 from auditor.model.run import Run
+from auditor.probe import Level
 from auditor.score.columns import count_patterns
+from auditor.score.environments import add_environments
 from auditor.score.verdict_table import create_judged
 from auditor.spec.find import runs_folder
 from auditor.spec.models import AuditSpec
@@ -54,15 +57,21 @@ class _Decoded:
     sessions: Mapping[str, Session]
     probes: tuple[ProbeOutcome, ...]
     notes: tuple[str, ...]
+    environments: Probes
 
 
 def audit(
-    spec: AuditSpec, *, broken_references: BrokenReferences = "stop", store: bool = True
+    spec: AuditSpec,
+    *,
+    broken_references: BrokenReferences = "stop",
+    store: bool = True,
+    probe: Level = "full",
 ) -> Generator[Event, None, None]:
     """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`.
 
-    With `broken_references="stop"` a run with broken references carries no rates. Raises AuditorError when there is
-    no faithful score: a consumer cannot be started, an input cannot be read whole, the run cannot be written.
+    With `broken_references="stop"` a run with broken references carries no rates. `probe` says how much is
+    decoded again in other environments. Raises AuditorError when there is no faithful score: a consumer cannot be
+    started, an input cannot be read whole, the run cannot be written.
     """
     with (
         tempfile.TemporaryDirectory(prefix="auditor-") as spill,
@@ -74,7 +83,7 @@ def audit(
         yield Loaded(loaded.cases)
         sessions = open_sessions(spec, list(spec.consumers.values()), loaded.carried, stack)
         yield from (ConsumerReady(session.readiness) for session in sessions.values())
-        decoded = yield from _decode(connection, spec, sessions, payloads=payloads)
+        decoded = yield from _decode(connection, spec, sessions, loaded, probe, payloads=payloads)
         stack.close()
         create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
         run = _score(connection, spec, loaded, decoded, broken_references)
@@ -115,7 +124,13 @@ def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tupl
 
 
 def _decode(
-    connection: duckdb.DuckDBPyConnection, spec: AuditSpec, sessions: Mapping[str, Session], *, payloads: bool
+    connection: duckdb.DuckDBPyConnection,
+    spec: AuditSpec,
+    sessions: Mapping[str, Session],
+    loaded: LoadedCases,
+    probe: Level,
+    *,
+    payloads: bool,
 ) -> Generator[Progress, None, _Decoded]:
     readers = _readers(spec, sessions)
     create_units(connection, payloads=payloads)
@@ -129,10 +144,11 @@ def _decode(
             answers = event
     index = {name: number for number, name in enumerate(spec.consumers)}
     notes = state_notes(answers)
+    environments = probe_all(connection, spec, sessions, units, answers, index, loaded.carried, probe)
     _fill_outcomes(connection, spec, units, answers, index)
     check_currencies(connection, spec, readers, index)
     probes, unasked = ask_probes(connection, spec, sessions, readers, index)
-    return _Decoded(readers, index, sessions, probes, notes + unasked)
+    return _Decoded(readers, index, sessions, probes, notes + unasked, environments)
 
 
 def _fill_outcomes(
@@ -164,6 +180,9 @@ def _score(
     withhold = bool(broken) and on_broken == "stop"
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
     columns = all_columns(spec, patterns, readiness, withhold_rates=withhold)
+    columns = add_environments(
+        connection, spec, columns, decoded.readers, decoded.index, decoded.environments.environments
+    )
     context = Context(
         connection=connection,
         spec=spec,
@@ -172,6 +191,8 @@ def _score(
         columns={(column.field, column.consumer): column for column in columns},
         probes=decoded.probes,
         case_ids=lambda rows: loaded.case_at(connection, rows),
+        probed=decoded.environments.of_consumers,
+        units_of_movers=decoded.environments.units,
     )
     findings = find(context)
     return make_run(
@@ -180,7 +201,7 @@ def _score(
         cases=loaded.cases,
         finish_reasons=loaded.finish_reasons,
         sources=loaded.sources,
-        consumers=summarise_consumers(spec, readiness),
+        consumers=summarise_consumers(spec, readiness, decoded.environments.of_consumers),
         fields=summarise_fields(connection, spec, patterns, decoded.index, withhold_rates=withhold),
         columns=mark_untrusted(columns, untrusted_by(findings)),
         findings=findings,

@@ -14,6 +14,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
+from auditor.model.dependence import Probed
 from auditor.model.run import (
     BrokenReference,
     CaseCounts,
@@ -72,8 +73,11 @@ def run_id(created: str, manifest: str, consumers: Iterable[ConsumerSummary], so
     return f"{stamp}-{content[:8]}"
 
 
-def summarise_consumers(spec: AuditSpec, readiness: Mapping[str, Readiness]) -> tuple[ConsumerSummary, ...]:
-    """Give every consumer as it ran."""
+def summarise_consumers(
+    spec: AuditSpec, readiness: Mapping[str, Readiness], probed: Iterable[Probed]
+) -> tuple[ConsumerSummary, ...]:
+    """Give every consumer as it ran, and what the probes could not vary."""
+    not_varied = {one.consumer: one.not_varied for one in probed}
     return tuple(
         ConsumerSummary(
             name=name,
@@ -82,6 +86,7 @@ def summarise_consumers(spec: AuditSpec, readiness: Mapping[str, Readiness]) -> 
             label=label_of(spec, name),
             version=readiness[name].version,
             settings=readiness[name].settings,
+            not_varied=not_varied.get(name, ()),
             not_fixed=readiness[name].not_fixed,
         )
         for name, consumer in spec.consumers.items()

@@ -49,6 +49,16 @@ class Cells:
         if self._open or not self._packed:
             yield self._open
 
+    @property
+    def chunk_count(self) -> int:
+        """Count the chunks; all but the last hold CHUNK values, so that columns of one length have the same."""
+        return len(self._packed) + bool(self._open or not self._packed)
+
+    def chunk(self, number: int) -> list[Any]:
+        """Give one chunk as a list."""
+        chunk: list[Any] = self._packed[number].to_pylist() if number < len(self._packed) else self._open
+        return chunk
+
     def values(self) -> list[Any]:
         """Give all values as a list."""
         return [value for chunk in self.chunks() for value in chunk]

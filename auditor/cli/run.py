@@ -20,6 +20,14 @@ class BrokenReferences(StrEnum):
     report = "report"
 
 
+class Probe(StrEnum):
+    """How much of a run is decoded again in other environments."""
+
+    full = "full"
+    quick = "quick"
+    off = "off"
+
+
 def run(
     spec: Annotated[
         Path | None,
@@ -34,6 +42,12 @@ def run(
         BrokenReferences,
         typer.Option(help="stop: withhold all rates and exit with 3. report: count them and show the rates."),
     ] = BrokenReferences.stop,
+    probe: Annotated[
+        Probe,
+        typer.Option(
+            help="How much is decoded again in other environments (clock, zone, locale, …): full, quick, or off."
+        ),
+    ] = Probe.full,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> int:
     """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""
@@ -46,7 +60,7 @@ def run(
     from auditor.audit.run import audit
     from auditor.cli.progress import finished
 
-    with closing(audit(audited, broken_references=broken_references.value)) as events:
+    with closing(audit(audited, broken_references=broken_references.value, probe=probe.value)) as events:
         done = finished(events, quiet=quiet)
     write_outputs(done.run, outputs)
     if not quiet:

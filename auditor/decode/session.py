@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -30,14 +31,25 @@ STARTS_FOR_CLOCK = 3
 ABSENT = Fault("null", "absent")
 
 
+@dataclass(frozen=True)
+class Patience:
+    """Seconds that a worker may take to start, and strings that may crash or time out before the session gives up.
+
+    Where nothing rests on the answers but a comparison, a consumer that hangs in an environment must stall nothing.
+    """
+
+    start: float = START
+    lost: int | None = None
+
+
 class Session:
     """A consumer's parsers, ready: a context manager that ends the worker and everything that it started.
 
     Not for two threads at once, but for `interrupt`; several sessions run side by side.
     """
 
-    def __init__(self, plan: Plan, stop: Stop | None = None) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, stop: Stop | None = None, patience: Patience = Patience()) -> None:
+        self.plan, self._patience = plan, patience
         self._stop = stop or Stop()
         self._stop_is_own = stop is None
         self._imported: set[tuple[str, str]] = set()
@@ -48,7 +60,7 @@ class Session:
             self._report = Report(plan, ready)
             failed.pop_all()
         limits = Limits(plan.timeout, plan.timeout + FIRST_STRING, bool(ready.get("whole")))
-        self._supervisor = Supervisor(plan.consumer, self._restart, limits)
+        self._supervisor = Supervisor(plan.consumer, self._restart, limits, patience.lost)
         self._supervisor.adopt(exchange)
         #: What was known before the first string.
         self.readiness: Readiness = self._report.at_start
@@ -59,7 +71,7 @@ class Session:
         with ExitStack() as failed:
             failed.callback(exchange.close)
             try:
-                report = msgspec.json.decode(exchange.greet(pack(self.plan.config, b""), START))
+                report = msgspec.json.decode(exchange.greet(pack(self.plan.config, b""), self._patience.start))
             except Lost as lost:
                 raise death_error(self.plan, lost, exchange.process.printed()) from None
             if "error" in report:
@@ -100,16 +112,20 @@ class Session:
         *,
         payloads: bool = False,
         progress: Callable[[int], None] | None = None,
+        order: Sequence[int] | None = None,
     ) -> Decodings:
         """Decode raw values of a field, or, with `payloads`, the field's value in whole payloads.
 
-        `progress` is told how many of them are decoded so far.
+        `progress` is told how many of them are decoded so far. `order` gives the positions in the order in which they
+        are decoded; the answers stay aligned with `tokens`.
         """
         if field not in self.readiness.reads:
             raise ConsumerError(self.plan.consumer, f"decode {field}", "it does not read this field")
         found = Decodings([None] * len(tokens))
         if tokens:
             job, indices = self._job(field, tokens, payloads, found)
+            if order is not None:
+                indices = [index for index in order if index not in found.faults]
             self._supervisor.decode(job, indices, found, Meter(progress))
         return found
 
@@ -154,10 +170,11 @@ def open_session(
     *,
     carried: frozenset[str] | None = None,
     stop: Stop | None = None,
+    patience: Patience = Patience(),
 ) -> Session:
     """Start a consumer in an environment, to read `fields`; ConsumerError says why it cannot be started.
 
     `carried` names the keys that the source of predictions can carry, None where it holds whole payloads.
     `stop` ends the start and all decoding from another thread; without it the session has one of its own.
     """
-    return Session(make_plan(spec, consumer, environment, fields, carried), stop)
+    return Session(make_plan(spec, consumer, environment, fields, carried), stop, patience)

@@ -24,10 +24,16 @@ PARTS = 16
 
 
 class Supervisor:
-    """Decodes jobs in one worker after another; `start` gives a fresh one."""
+    """Decodes jobs in one worker after another; `start` gives a fresh one.
 
-    def __init__(self, consumer: str, start: Callable[[], Exchange], limits: Limits) -> None:
-        self.consumer, self.limits = consumer, limits
+    It gives up with ConsumerError when more than `most_lost` strings have crashed or timed out (None: never).
+    """
+
+    def __init__(
+        self, consumer: str, start: Callable[[], Exchange], limits: Limits, most_lost: int | None = None
+    ) -> None:
+        self.consumer, self.limits, self.most_lost = consumer, limits, most_lost
+        self._lost = 0
         self._start = start
         self._exchange: Exchange | None = None
         self._base = 1
@@ -173,9 +179,15 @@ class Supervisor:
             self.close()
             found.texts[index] = None
             found.faults[index] = self._fault(lost.status, lost.error)
+            self._count_lost(lost)
             return True
         self._store([index], reply, found)
         return False
+
+    def _count_lost(self, lost: Lost) -> None:
+        self._lost += 1
+        if self.most_lost is not None and self._lost > self.most_lost:
+            raise ConsumerError(self.consumer, "decode on", f"{self._lost} strings were lost, the last: {lost.error}")
 
     def _warm_up(self, job: Job) -> None:
         """Decode a value that is known to be good: what a parser imports at its first call takes its own time."""

@@ -161,6 +161,7 @@ def _finding(census: Census, draft: Draft, measure: _Measure, witnesses: Sequenc
         fingerprint=draft.fingerprint,
         witnesses=_first_witnesses(witnesses, draft.witnesses),
         shapes=shapes,
+        location=draft.location,
     )
 
 

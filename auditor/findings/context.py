@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import duckdb
 
 from auditor.findings.probes import ProbeOutcome
+from auditor.model.dependence import Place, Probed
 from auditor.model.run import Column
 from auditor.spec.models import AuditSpec
 
@@ -18,7 +19,8 @@ class Context:
 
     `readers` gives the consumers of each field in the order of the letters in `judged.pattern`; `index` gives the
     number i of each consumer in the columns `s{i}`, `v{i}` and `k{i}`; `case_ids` turns first rows into case ids and
-    costs a scan, so it is called once.
+    costs a scan, so it is called once. `probed` is what moved in other environments, and `units_of_movers` gives the
+    rows of ``outcomes`` of (consumer, place).
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -28,6 +30,8 @@ class Context:
     columns: dict[tuple[str, str], Column]
     probes: tuple[ProbeOutcome, ...]
     case_ids: Callable[[Sequence[int]], dict[int, str]]
+    probed: tuple[Probed, ...] = ()
+    units_of_movers: Mapping[tuple[str, Place], Sequence[int]] = field(default_factory=dict)
 
     def owners(self, consumers: Sequence[str]) -> tuple[str, ...]:
         """Give the owner of each consumer, or its name where the spec names none; each once, in order."""

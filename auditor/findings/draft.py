@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from auditor.model.run import Severity, Witness
+from auditor.model.run import Location, Severity, Witness
 
 Role = Literal["prediction", "reference", "either"]
 
@@ -50,4 +50,5 @@ class Draft:
     shapes: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     shapes_as: str = ""  # list the shapes of the strings under this name
     listed: Literal["shape", "form"] = "shape"  # or their JSON types
+    location: Location | None = None
     notes: dict[int, str] = dataclasses.field(default_factory=dict)  # of a unit as a witness

@@ -11,6 +11,7 @@ from auditor.findings.census import Census, census_of
 from auditor.findings.common_shape import find_common_shape
 from auditor.findings.complete import complete
 from auditor.findings.context import Context
+from auditor.findings.dependence import find_dependences
 from auditor.findings.draft import Draft
 from auditor.findings.format_ceiling import find_format_ceilings
 from auditor.findings.lax_coercion import find_lax_coercions
@@ -22,6 +23,7 @@ from auditor.model.run import SEVERITIES, Finding
 FINDERS: tuple[Callable[[Census], Iterator[Draft]], ...] = (
     find_broken_references,
     find_value_disagreements,
+    find_dependences,
     find_poison,
     find_sentinels,
     find_format_ceilings,

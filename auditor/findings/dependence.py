@@ -1,0 +1,190 @@
+"""A parser's value depends on something other than the string: the clock, the zone, the locale, the order, chance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from auditor.findings import sql
+from auditor.findings.census import SUPPORTED, Census
+from auditor.findings.dependence_words import WORDS
+from auditor.findings.draft import Draft, fingerprint
+from auditor.model.dependence import Answer, Mover, Probed
+from auditor.model.figures import percent, plural
+from auditor.model.run import Column, Location, Witness
+
+#: Strings that a finding shows, each in the base and in another environment.
+SHOWN = 2
+
+CENTURY = "century"
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The strings of one column that move for one cause."""
+
+    field: str
+    consumer: str
+    code: str
+    cause: str
+    movers: tuple[Mover, ...]
+
+
+def find_dependences(census: Census) -> Iterator[Draft]:
+    """Give a draft per (field, consumer, code); a two-digit year that is put into a century is a cause of its own."""
+    for probed in census.context.probed:
+        groups: dict[tuple[str, str, str], list[Mover]] = {}
+        for mover in probed.movers:
+            groups.setdefault((mover.place[0], mover.code, _cause_of(mover)), []).append(mover)
+        largest = _largest(groups)
+        for (field, code, cause), movers in sorted(groups.items()):
+            group = _Group(field, probed.consumer, code, cause, tuple(movers))
+            apart = [
+                mover for key, some in groups.items() if key[:2] == (field, code) and key[2] != cause for mover in some
+            ]
+            yield _draft(census, probed, group, apart if largest[field, code] == cause else None)
+
+
+def _cause_of(mover: Mover) -> str:
+    return CENTURY if mover.components == (CENTURY,) else ""
+
+
+def _largest(groups: Mapping[tuple[str, str, str], list[Mover]]) -> dict[tuple[str, str], str]:
+    """Give the cause with the most strings of each (field, code): what was not isolated is counted there."""
+    found: dict[tuple[str, str], str] = {}
+    for field, code, cause in sorted(groups, key=lambda key: (-len(groups[key]), key)):
+        found.setdefault((field, code), cause)
+    return found
+
+
+def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover] | None) -> Draft:
+    words = WORDS[group.code]
+    strings, affected, outside = _extent(census, group, apart)
+    shown = sorted(group.movers, key=lambda mover: (len(mover.string), mover.string))[:SHOWN]
+    column = census.context.columns[group.field, group.consumer]
+    first = shown[0]
+    return Draft(
+        code=group.code,
+        severity="high",
+        field=group.field,
+        consumers=(group.consumer,),
+        title=f"{group.consumer} {words.title.format(example=_example(first))}",
+        detail=" ".join(_sentences(group, probed, column)),
+        cause=_cause(group),
+        fixes=words.fixes,
+        fingerprint=fingerprint(group.code, group.field, (group.consumer,), group.cause),
+        units=tuple(dict.fromkeys(_unit(census, group.consumer, mover) for mover in shown)),
+        affected=affected,
+        affected_outside=outside,
+        strings=strings,
+        notes={_unit(census, group.consumer, mover): _elsewhere(mover) for mover in shown},
+        witnesses=tuple(_moved_witness(group.consumer, mover) for mover in shown),
+        location=_location(group),
+    )
+
+
+def _unit(census: Census, consumer: str, mover: Mover) -> int:
+    return census.context.units_of_movers[consumer, mover.place][0]
+
+
+def _extent(census: Census, group: _Group, apart: Sequence[Mover] | None) -> tuple[int, int, int]:
+    """Count strings and cases; with `apart` all that moved with this code, but for those of other causes."""
+    context = census.context
+    number = context.index[group.consumer]
+    of_group = [unit for mover in group.movers for unit in context.units_of_movers[group.consumer, mover.place]]
+    where = f"unit IN {sql.numbers(of_group)}"
+    if apart is not None:
+        others = [unit for mover in apart for unit in context.units_of_movers[group.consumer, mover.place]]
+        where = f"unit NOT IN {sql.numbers(others)}" if others else "true"
+    moved = (
+        f"SELECT unit FROM movers JOIN outcomes USING (unit) WHERE consumer = {number} "
+        f"AND code = {sql.text(group.code)} AND field = {sql.text(group.field)} AND {where}"
+    )
+    [(strings,)] = census.query(f"SELECT count(DISTINCT token) FROM outcomes WHERE unit IN ({moved})")
+    [(affected, inside)] = census.query(
+        f"WITH m AS ({moved}) SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER ({SUPPORTED}), 0) FROM judged "
+        "WHERE p_unit IN (FROM m) OR r_unit IN (FROM m)"
+    )
+    return int(strings), int(affected), int(affected) - int(inside)
+
+
+def _example(mover: Mover) -> str:
+    (_, base), *others = mover.readings
+    return f"{mover.string} as {_said(base)}" + "".join(f", or {_said(answer)}" for _, answer in others[:1])
+
+
+def _said(answer: Answer) -> str:
+    if answer.text is not None:
+        return answer.text.partition(":")[2] or "an empty text"
+    return {"n": "no value", "r": "an error", "d": "a row filtered out", "c": "a crash"}[answer.letter]
+
+
+def _elsewhere(mover: Mover) -> str:
+    return "; ".join(f"{name}: {_said(answer)}" for name, answer in mover.readings[1:4])
+
+
+def _moved_witness(consumer: str, mover: Mover) -> Witness:
+    name, answer = mover.readings[1]
+    return Witness(raw=mover.string, decodings={consumer: answer.decoding(name)}, role="prediction")
+
+
+def _sentences(group: _Group, probed: Probed, column: Column) -> Iterator[str]:
+    words = WORDS[group.code]
+    yield words.varied
+    components = Counter(name for mover in group.movers for name in mover.components)
+    if components:
+        listed = ", ".join(name for name, _ in sorted(components.items(), key=lambda item: (-item[1], item[0])))
+        yield f"What comes from the clock: {listed}."
+    together = next((mover.together for mover in group.movers if mover.together), ())
+    if together:
+        yield f"No factor alone moves some of them, only together: {', '.join(together)}."
+    yield from _score(group, column)
+
+
+def _score(group: _Group, column: Column) -> Iterator[str]:
+    """Say what it does to the score: the range over the environments of this factor, and the cases that flip."""
+    factor = WORDS[group.code].factor
+    entries = [one for one in column.by_environment if one["varied"] in ([], [factor])]
+    rates = [one["content_rate"] for one in entries if one["content_rate"] is not None]
+    flips = max((one["flips"] for one in entries), default=0)
+    if len(entries) < 2 or not rates:
+        return
+    if flips:
+        yield (
+            f"The column reads {percent(min(rates))} % to {percent(max(rates))} % over what was tried; up to "
+            f"{plural(flips, 'verdict')} flip."
+        )
+        if factor == "clock":
+            yield _calendar(entries)
+    else:
+        yield "No verdict flips on these cases: the references move along, or are wrong either way."
+
+
+def _calendar(entries: Sequence[Mapping[str, object]]) -> str:
+    days = sorted(
+        (str(one["clock"])[:10], str(percent(float(str(one["content_rate"])))))
+        for one in entries
+        if one["content_rate"] is not None
+    )
+    return "Run on " + ", ".join(f"{day}: {rate} %" for day, rate in days) + "."
+
+
+def _cause(group: _Group) -> str:
+    words = WORDS[group.code]
+    cause = words.century if group.cause == CENTURY else words.cause
+    sites = Counter(_place(mover) for mover in group.movers if mover.site is not None)
+    if not sites:
+        return cause
+    return f"{cause} The read that does it: {', '.join(place for place, _ in sites.most_common(3))}."
+
+
+def _place(mover: Mover) -> str:
+    site = mover.site
+    assert site is not None
+    return f"{site.file}:{site.line} in {site.function}" + (", while importing" if site.at_import else "")
+
+
+def _location(group: _Group) -> Location | None:
+    sites = Counter((mover.site.file, mover.site.line) for mover in group.movers if mover.site is not None)
+    return Location(*sites.most_common(1)[0][0]) if sites else None

@@ -1,0 +1,75 @@
+"""What a parser's value depends on besides the string, as the probes found it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from auditor.model.decoding import Decoding
+from auditor.model.environment import Environment
+from auditor.model.verdicts import STATUS_OF, DecodingStatus
+
+
+@dataclass(frozen=True)
+class Site:
+    """A line that read the clock, in the consumer or in what it imports; `at_import` where that was while importing."""
+
+    file: str
+    line: int
+    function: str
+    at_import: bool = False
+    reads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a consumer made of one string: status letter, tagged text, grain key, error."""
+
+    letter: str
+    text: str | None = None
+    key: str | None = None
+    error: str | None = None
+
+    def is_as(self, other: Answer) -> bool:
+        """Say whether two answers are the same outcome: the same value at the grain, or the same refusal."""
+        return (self.letter, self.key) == (other.letter, other.key)
+
+    def decoding(self, environment: str) -> Decoding:
+        """Give the answer as a decoding in an environment."""
+        return Decoding(cast(DecodingStatus, STATUS_OF[self.letter]), self.text, self.error, environment)
+
+
+#: A string that a consumer was asked: field, chunk of its questions, position in the chunk.
+Place = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Mover:
+    """One string that does not decode alike everywhere: why, and what it is in the environments that show it.
+
+    `readings` are (environment's name, answer), the base first. `components` are the parts of the value that move
+    with the clock; `together` names the factors where no single one moves it.
+    """
+
+    place: Place
+    string: str
+    code: str
+    readings: tuple[tuple[str, Answer], ...]
+    components: tuple[str, ...] = ()
+    site: Site | None = None
+    together: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What the probes of one consumer did and found.
+
+    `launched` are the environments that a process was started in; `not_varied` are ``part: why``. `movers` were
+    isolated one by one; `others` moved as well, with the code that is known without.
+    """
+
+    consumer: str
+    launched: tuple[Environment, ...]
+    not_varied: tuple[str, ...]
+    movers: tuple[Mover, ...]
+    others: tuple[tuple[Place, str], ...] = ()

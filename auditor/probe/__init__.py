@@ -1,0 +1,12 @@
+"""Decode again in another environment; what changed, and what changed it?
+
+`phase_one` starts each consumer in a few environments in which everything differs at once and asks it for all distinct
+strings; where nothing moves it is done. `phase_two` takes the strings that moved, looks for noise first, and then
+varies one factor at a time. What a probe could not vary is said, never taken for clean.
+"""
+
+from auditor.probe.environments import LEVELS, Level
+from auditor.probe.probe import probe_consumer
+from auditor.probe.questions import Question
+
+__all__ = ["LEVELS", "Level", "Question", "probe_consumer"]

@@ -1,0 +1,144 @@
+"""The environments of the probes: fixed instants, zones, locales, seeds and orders, so that a report reproduces.
+
+The instants were chosen by measurement: the base, a leap day at the low end and the 31st at the high end find every
+dependence that two dozen instants find; the two around a year's end tell which part of a value came from the clock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from auditor.model.environment import Environment
+
+Level = Literal["full", "quick", "off"]
+LEVELS: Final[tuple[Level, ...]] = ("full", "quick", "off")
+
+CLOCKS = (
+    "2000-02-29T06:06:07+00:00",
+    "2031-08-31T18:45:07+00:00",
+    "2021-12-31T23:59:07+00:00",
+    "2022-01-01T00:00:37+00:00",
+)
+
+#: The calendar of one month, at the hour of the base: what passes on the 1st and fails on the 8th.
+CALENDAR = ("2024-03-01T09:05:07+00:00", "2024-03-31T09:05:07+00:00")
+
+#: The first two never have the same calendar day; the others have abbreviations, gaps and repeated hours.
+ZONES = ("Etc/GMT+12", "Pacific/Kiritimati", "America/New_York", "Europe/Berlin")
+
+LOCALES = ("de_DE.UTF-8", "tr_TR.UTF-8", "fr_FR.UTF-8", "en_GB.UTF-8")
+SEEDS = (1, 2, 3, 4)
+ORDERS = ("reversed", "shuffled-1", "shuffled-2", "shuffled-3")
+
+#: Identical launches of the strings that moved, before anything is blamed: two alike prove little.
+REPEATS = 5
+
+#: A zone in which an abbreviation is known, for strings that bear one.
+ZONE_OF_ABBREVIATION: Final[Mapping[str, str]] = {
+    "PST": "America/Los_Angeles",
+    "PDT": "America/Los_Angeles",
+    "MST": "America/Denver",
+    "MDT": "America/Denver",
+    "CST": "America/Chicago",
+    "CDT": "America/Chicago",
+    "EST": "America/New_York",
+    "EDT": "America/New_York",
+    "CET": "Europe/Berlin",
+    "CEST": "Europe/Berlin",
+    "BST": "Europe/London",
+    "IST": "Asia/Kolkata",
+    "JST": "Asia/Tokyo",
+    "AEST": "Australia/Sydney",
+    "AEDT": "Australia/Sydney",
+}
+
+_LANGUAGE = ("LANG", "LC_ALL")
+
+
+@dataclass(frozen=True)
+class Course:
+    """The environments of one consumer's probes."""
+
+    base: Environment
+    everything: tuple[Environment, ...]  # phase 1: all factors changed together
+    repeats: tuple[Environment, ...]  # phase 2, of the strings that moved
+    singles: tuple[Environment, ...]  # one factor changed
+    orders: tuple[Environment, ...]  # one factor changed, over all strings
+    pinned: tuple[str, ...]  # factors that the consumer's own `env` sets
+
+
+def course_of(base: Environment, env: Mapping[str, str], level: Level, zones: tuple[str, ...] = ZONES) -> Course:
+    """Lay out the environments; what the consumer's `env` pins is part of the consumer and stays as it is."""
+    pinned = pinned_by(env)
+    everything = tuple(_pinned(one, base, pinned) for one in _everything(base, zones))
+    singles = [*_clocks(base, CLOCKS)]
+    if level == "full":
+        singles += _clocks(base, CALENDAR)
+    singles += [replace(base, name=f"zone {zone}", zone=zone) for zone in zones if zone != base.zone]
+    singles += [replace(base, name=f"locale {name}", locale=name) for name in LOCALES if name != base.locale]
+    singles += [replace(base, name=f"hash seed {seed}", hash_seed=seed) for seed in SEEDS if seed != base.hash_seed]
+    return Course(
+        base=base,
+        everything=everything if level == "full" else everything[:2],
+        repeats=tuple(replace(base, name=f"base, {ordinal} time") for ordinal in _ordinals(REPEATS)),
+        singles=tuple(one for one in singles if not set(one.differs_in(base)) & set(pinned)),
+        orders=tuple(replace(base, name=f"order {order}", order=order) for order in ORDERS[:2]),
+        pinned=pinned,
+    )
+
+
+def pinned_by(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the factors that a consumer's own environment variables fix."""
+    fixed = (
+        ("zone", "TZ" in env),
+        ("locale", any(name in _LANGUAGE or name.startswith("LC_") for name in env)),
+        ("hash_seed", "PYTHONHASHSEED" in env),
+    )
+    return tuple(factor for factor, is_fixed in fixed if is_fixed)
+
+
+def zones_for(strings: Iterable[str]) -> tuple[str, ...]:
+    """Choose the zones: the two that have abbreviations are those that the strings write most often."""
+    named = Counter(
+        ZONE_OF_ABBREVIATION[word]
+        for text in strings
+        for word in text.replace('"', " ").split()
+        if word in ZONE_OF_ABBREVIATION
+    )
+    wanted = [zone for zone, _ in named.most_common(2)]
+    return (*ZONES[:2], *[*wanted, *(zone for zone in ZONES[2:] if zone not in wanted)][:2])
+
+
+def _everything(base: Environment, zones: tuple[str, ...]) -> tuple[Environment, ...]:
+    return tuple(
+        replace(
+            base,
+            name=f"everything {number + 1}",
+            clock=CLOCKS[number],
+            zone=zones[number],
+            locale=LOCALES[number],
+            hash_seed=SEEDS[number],
+            order=ORDERS[number],
+            network=number != 0,
+            elsewhere=number == 1,
+        )
+        for number in range(4)
+    )
+
+
+def _clocks(base: Environment, clocks: Iterable[str]) -> list[Environment]:
+    named = ((clock, f"clock {clock[:10]} {clock[11:16]}") for clock in clocks if clock != base.clock)
+    return [replace(base, name=name, clock=clock) for clock, name in named]
+
+
+def _pinned(environment: Environment, base: Environment, pinned: Iterable[str]) -> Environment:
+    for factor in pinned:
+        environment = replace(environment, **{factor: getattr(base, factor)})
+    return environment
+
+
+def _ordinals(count: int) -> list[str]:
+    return ["2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th"][:count]

@@ -1,0 +1,121 @@
+"""Fresh processes of one consumer, each in an environment of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from auditor.decode.session import Patience, Session, open_session
+from auditor.decode.stop import Stop
+from auditor.errors import ConsumerError
+from auditor.model.decoding import Decodings
+from auditor.model.environment import FACTORS, Environment
+from auditor.probe.questions import Question
+from auditor.spec.models import AuditSpec, ConsumerSpec
+
+Result = TypeVar("Result")
+
+#: Seconds that a start may take in another environment; a consumer that hangs there must stall nothing.
+START = 20.0
+
+#: Strings that may be lost beyond those that the base has lost, before an environment is given up.
+MORE_LOST = 3
+
+#: Names in `not_fixed` of the factors of an environment.
+PART_OF = {factor: factor.replace("_", " ") for factor in FACTORS}
+
+
+class NotVaried(Exception):
+    """An environment that could not be made, or in which the consumer does not run; the text says why."""
+
+
+@dataclass
+class Launcher:
+    """Starts processes of one consumer; `launched` and `not_varied` say what came of it."""
+
+    spec: AuditSpec
+    consumer: ConsumerSpec
+    base: Environment
+    carried: frozenset[str] | None
+    pool: ThreadPoolExecutor
+    stop: Stop
+    lost_in_base: int = 0
+    launched: list[Environment] = field(default_factory=list)
+    not_varied: dict[str, str] = field(default_factory=dict)
+
+    def each(
+        self, environments: Iterable[Environment], ask: Callable[[Session, Environment], Result]
+    ) -> Iterator[tuple[Environment, Result]]:
+        """Run `ask` in a fresh process of each environment, side by side; gives those that could be made, in order."""
+        futures = [(one, self.pool.submit(self._in, one, ask)) for one in environments]
+        for environment, future in futures:
+            try:
+                result = future.result()
+            except NotVaried as reason:
+                self._note(environment, str(reason))
+            else:
+                self.launched.append(environment)
+                yield environment, result
+
+    def _in(self, environment: Environment, ask: Callable[[Session, Environment], Result]) -> Result:
+        patience = Patience(START, self.lost_in_base + MORE_LOST)
+        try:
+            with open_session(
+                self.spec,
+                self.consumer,
+                environment,
+                self.spec.fields,
+                carried=self.carried,
+                stop=self.stop,
+                patience=patience,
+            ) as session:
+                self._see_that_it_varies(session, environment)
+                return ask(session, environment)
+        except ConsumerError as error:
+            raise NotVaried(f"{error.tried}: {error.seen}") from error
+
+    def _see_that_it_varies(self, session: Session, environment: Environment) -> None:
+        """Note each factor that the worker's canary does not find; NotVaried where none is left."""
+        changed = environment.differs_in(self.base)
+        missing = [factor for factor in changed if PART_OF[factor] in session.readiness.not_fixed]
+        for factor in missing:
+            self.not_varied.setdefault(factor_note(factor, environment), "it could not be set on this machine")
+        if changed and len(missing) == len(changed):
+            raise NotVaried("it could not be set on this machine")
+
+    def _note(self, environment: Environment, reason: str) -> None:
+        changed = environment.differs_in(self.base)
+        what = factor_note(changed[0], environment) if len(changed) == 1 else environment.name
+        self.not_varied.setdefault(what, reason)
+
+
+def factor_note(factor: str, environment: Environment) -> str:
+    """Name a factor with its value, as `not_varied` lists it."""
+    value = getattr(environment, factor)
+    return PART_OF[factor] if isinstance(value, bool) else f"{PART_OF[factor]} {value}"
+
+
+def decode_all(
+    session: Session, environment: Environment, questions: Iterable[Question]
+) -> Iterator[tuple[Question, int, Decodings]]:
+    """Decode everything that is asked, in the environment's order; gives chunk after chunk."""
+    asked = [(question, chunk) for question in questions for chunk in range(question.chunks)]
+    if environment.order == "reversed":
+        asked.reverse()
+    for question, chunk in asked:
+        strings = question.strings(chunk)
+        yield question, chunk, _decode(session, environment, question, strings)
+
+
+def decode_some(
+    session: Session, environment: Environment, questions: Mapping[str, Question], chosen: Mapping[str, Sequence[str]]
+) -> dict[str, Decodings]:
+    """Decode chosen strings of each field."""
+    return {name: _decode(session, environment, questions[name], list(strings)) for name, strings in chosen.items()}
+
+
+def _decode(session: Session, environment: Environment, question: Question, strings: list[str]) -> Decodings:
+    order = None if environment.order == "given" else environment.ordered(len(strings))
+    return session.decode(question.field.name, strings, payloads=question.payloads, order=order)
