@@ -60,32 +60,49 @@ _LANGUAGE = ("LANG", "LC_ALL")
 
 @dataclass(frozen=True)
 class Course:
-    """The environments of one consumer's probes."""
+    """The environments of one consumer's probes.
+
+    `everything` changes all factors together and `rest` all but clock and zone, over all strings; `repeats` are the
+    base, and `singles` change one factor, by factor.
+    """
 
     base: Environment
-    everything: tuple[Environment, ...]  # phase 1: all factors changed together
-    repeats: tuple[Environment, ...]  # phase 2, of the strings that moved
-    singles: tuple[Environment, ...]  # one factor changed
-    orders: tuple[Environment, ...]  # one factor changed, over all strings
+    everything: tuple[Environment, ...]
+    repeats: tuple[Environment, ...]
+    rest: tuple[Environment, ...]
+    singles: Mapping[str, tuple[Environment, ...]]
     pinned: tuple[str, ...]  # factors that the consumer's own `env` sets
 
 
 def course_of(base: Environment, env: Mapping[str, str], level: Level, zones: tuple[str, ...] = ZONES) -> Course:
     """Lay out the environments; what the consumer's `env` pins is part of the consumer and stays as it is."""
     pinned = pinned_by(env)
-    everything = tuple(_pinned(one, base, pinned) for one in _everything(base, zones))
-    singles = [*_clocks(base, CLOCKS)]
-    if level == "full":
-        singles += _clocks(base, CALENDAR)
-    singles += [replace(base, name=f"zone {zone}", zone=zone) for zone in zones if zone != base.zone]
-    singles += [replace(base, name=f"locale {name}", locale=name) for name in LOCALES if name != base.locale]
-    singles += [replace(base, name=f"hash seed {seed}", hash_seed=seed) for seed in SEEDS if seed != base.hash_seed]
+    everything = [_pinned(one, base, pinned) for one in _everything(base, zones)]
+    if level == "quick":
+        everything = everything[:2]
+    calendar = CALENDAR if level == "full" else ()
+    singles = {
+        "clock": [(f"clock {at[:10]} {at[11:16]}", at) for at in (*CLOCKS, *calendar)],
+        "zone": [(f"zone {zone}", zone) for zone in zones],
+        "locale": [(f"locale {name}", name) for name in LOCALES],
+        "hash_seed": [(f"hash seed {seed}", seed) for seed in SEEDS],
+        "order": [(f"order {order}", order) for order in ORDERS[:2]],
+        "network": [("no network", False)],
+        "elsewhere": [("another folder and HOME", True)],
+    }
     return Course(
         base=base,
-        everything=everything if level == "full" else everything[:2],
+        everything=tuple(everything),
         repeats=tuple(replace(base, name=f"base, {ordinal} time") for ordinal in _ordinals(REPEATS)),
-        singles=tuple(one for one in singles if not set(one.differs_in(base)) & set(pinned)),
-        orders=tuple(replace(base, name=f"order {order}", order=order) for order in ORDERS[:2]),
+        rest=tuple(
+            replace(one, name=f"rest {number}", clock=base.clock, zone=base.zone)
+            for number, one in enumerate(everything, 1)
+        ),
+        singles={
+            factor: tuple(_with(base, name, factor, value) for name, value in values if value != getattr(base, factor))
+            for factor, values in singles.items()
+            if factor not in pinned
+        },
         pinned=pinned,
     )
 
@@ -129,14 +146,14 @@ def _everything(base: Environment, zones: tuple[str, ...]) -> tuple[Environment,
     )
 
 
-def _clocks(base: Environment, clocks: Iterable[str]) -> list[Environment]:
-    named = ((clock, f"clock {clock[:10]} {clock[11:16]}") for clock in clocks if clock != base.clock)
-    return [replace(base, name=name, clock=clock) for clock, name in named]
+def _with(base: Environment, name: str, factor: str, value: object) -> Environment:
+    """Give the base with one factor changed."""
+    return replace(base, name=name, **{factor: value})  # type: ignore[arg-type]
 
 
 def _pinned(environment: Environment, base: Environment, pinned: Iterable[str]) -> Environment:
     for factor in pinned:
-        environment = replace(environment, **{factor: getattr(base, factor)})
+        environment = _with(environment, environment.name, factor, getattr(base, factor))
     return environment
 
 

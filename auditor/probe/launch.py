@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 START = 20.0
 
 #: Strings that may be lost beyond those that the base has lost, before an environment is given up.
-MORE_LOST = 3
+MORE_LOST = 1
 
 #: Names in `not_fixed` of the factors of an environment.
 PART_OF = {factor: factor.replace("_", " ") for factor in FACTORS}
@@ -85,6 +85,12 @@ class Launcher:
         if changed and len(missing) == len(changed):
             raise NotVaried("it could not be set on this machine")
 
+    def note_late(self, environment: Environment, field_name: str, string: str) -> None:
+        """Note that a string took too long: what it is there is not known."""
+        reason = f"{field_name}: no answer in time for {string[:60]}"
+        if self.lost_in_base == 0:
+            self._note(environment, reason)
+
     def _note(self, environment: Environment, reason: str) -> None:
         changed = environment.differs_in(self.base)
         what = factor_note(changed[0], environment) if len(changed) == 1 else environment.name
@@ -98,7 +104,7 @@ def factor_note(factor: str, environment: Environment) -> str:
 
 
 def decode_all(
-    session: Session, environment: Environment, questions: Iterable[Question]
+    launcher: Launcher, session: Session, environment: Environment, questions: Iterable[Question]
 ) -> Iterator[tuple[Question, int, Decodings]]:
     """Decode everything that is asked, in the environment's order; gives chunk after chunk."""
     asked = [(question, chunk) for question in questions for chunk in range(question.chunks)]
@@ -106,16 +112,29 @@ def decode_all(
         asked.reverse()
     for question, chunk in asked:
         strings = question.strings(chunk)
-        yield question, chunk, _decode(session, environment, question, strings)
+        yield question, chunk, _decode(launcher, session, environment, question, strings)
 
 
 def decode_some(
-    session: Session, environment: Environment, questions: Mapping[str, Question], chosen: Mapping[str, Sequence[str]]
+    launcher: Launcher,
+    session: Session,
+    environment: Environment,
+    questions: Mapping[str, Question],
+    chosen: Mapping[str, Sequence[str]],
 ) -> dict[str, Decodings]:
     """Decode chosen strings of each field."""
-    return {name: _decode(session, environment, questions[name], list(strings)) for name, strings in chosen.items()}
+    return {
+        name: _decode(launcher, session, environment, questions[name], list(strings))
+        for name, strings in chosen.items()
+    }
 
 
-def _decode(session: Session, environment: Environment, question: Question, strings: list[str]) -> Decodings:
+def _decode(
+    launcher: Launcher, session: Session, environment: Environment, question: Question, strings: list[str]
+) -> Decodings:
     order = None if environment.order == "given" else environment.ordered(len(strings))
-    return session.decode(question.field.name, strings, payloads=question.payloads, order=order)
+    decodings = session.decode(question.field.name, strings, payloads=question.payloads, order=order)
+    late = [position for position, fault in decodings.faults.items() if fault.status == "timed_out"]
+    if late:
+        launcher.note_late(environment, question.field.name, strings[late[0]])
+    return decodings

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from auditor.decode.session import Session
 from auditor.model.decoding import Decodings
@@ -16,35 +17,56 @@ from auditor.probe.questions import Question, answer_at, differences
 #: Strings of a field that are isolated one by one; more that moved are only run through the clocks.
 MOST_ISOLATED = 20_000
 
+CODE_OF = {
+    "clock": "clock-dependent",
+    "zone": "timezone-dependent",
+    "locale": "locale-dependent",
+    "hash_seed": "hash-seed-dependent",
+    "order": "order-dependent",
+    # What a network, a folder or a HOME holds is no property of the string, and no run can promise it to the next.
+    "network": "unstable",
+    "elsewhere": "unstable",
+}
+
+#: A launch: its environment, and answers by place.
+Launch = tuple[Environment, Mapping[Place, Answer]]
+
 #: Is told of every answer that differs from the base: the environment, the place, the answer.
 Record = Callable[[Environment, Place, Answer], None]
 
 
 @dataclass
 class Moved:
-    """The places that are not as in the base somewhere, and those that differ between identical launches."""
+    """Where something is not as in the base: all places, those that identical launches do not agree about, and the
+    launches with their answers, of which only so many are kept.
+    """
 
     places: dict[str, set[tuple[int, int]]] = field(default_factory=lambda: defaultdict(set))
     noisy: set[Place] = field(default_factory=set)
-    seen_in: dict[str, dict[Place, Answer]] = field(default_factory=lambda: defaultdict(dict))
+    launches: dict[str, Launch] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Say whether anything moved."""
+        return any(self.places.values())
 
     def add(self, environment: Environment, changes: Mapping[Place, Answer], *, is_repeat: bool) -> None:
-        """Take up what one launch showed; the answers of only so many places are kept."""
-        kept = self.seen_in[environment.name]
-        for (name, chunk, position), answer in changes.items():
+        """Take up what one launch showed."""
+        for name, chunk, position in changes:
             self.places[name].add((chunk, position))
-            if len(kept) < MOST_ISOLATED:
-                kept[name, chunk, position] = answer
-            if is_repeat:
-                self.noisy.add((name, chunk, position))
+        if is_repeat:
+            self.noisy |= set(changes)
+        self.launches[f"{environment.name}{', again' if is_repeat else ''}"] = (
+            environment,
+            dict(islice(changes.items(), MOST_ISOLATED)),
+        )
 
 
 def changes_in_all(
-    session: Session, environment: Environment, questions: Mapping[str, Question]
+    launcher: Launcher, session: Session, environment: Environment, questions: Mapping[str, Question]
 ) -> dict[Place, Answer]:
     """Decode everything and give what is not as in the base."""
     changed: dict[Place, Answer] = {}
-    for question, chunk, decodings in decode_all(session, environment, questions.values()):
+    for question, chunk, decodings in decode_all(launcher, session, environment, questions.values()):
         name = question.field.name
         found = differences(question.field, question.base(chunk), decodings)
         changed.update({(name, chunk, position): answer for position, answer in found.items()})
@@ -57,7 +79,7 @@ def phase_one(
     """Launch the base again and everything else, over all strings."""
     moved = Moved()
     for environment, changes in launcher.each(
-        (again, *everything), lambda session, one: changes_in_all(session, one, questions)
+        (again, *everything), lambda session, one: changes_in_all(launcher, session, one, questions)
     ):
         moved.add(environment, changes, is_repeat=environment == again)
     return moved
@@ -74,6 +96,23 @@ class Chosen:
     def __bool__(self) -> bool:
         """Say whether there are any."""
         return any(self.places.values())
+
+    def only(self, wanted: Container[Place]) -> Chosen:
+        """Give those of some places."""
+        kept = {
+            name: [(place, text) for place, text in zip(places, self.strings[name], strict=True) if place in wanted]
+            for name, places in self.places.items()
+        }
+        kept = {name: pairs for name, pairs in kept.items() if pairs}
+        return Chosen(
+            {name: [place for place, _ in pairs] for name, pairs in kept.items()},
+            {name: [text for _, text in pairs] for name, pairs in kept.items()},
+            self.bases,
+        )
+
+    def without(self, unwanted: Container[Place]) -> Chosen:
+        """Give all but those of some places."""
+        return self.only({place for place, _ in self.each() if place not in unwanted})
 
     def each(self) -> Iterable[tuple[Place, str]]:
         """Give place and string of each."""
@@ -123,24 +162,29 @@ def answers_of(
 
 def ask_again(
     launcher: Launcher, questions: Mapping[str, Question], chosen: Chosen, environments: Iterable[Environment]
-) -> dict[str, tuple[Environment, dict[Place, Answer]]]:
-    """Ask for the chosen strings in fresh processes; by the environment's name."""
+) -> list[Launch]:
+    """Ask for the chosen strings in fresh processes; gives all answers."""
     wanted = {name: questions[name] for name in chosen.places}
-    return {
-        environment.name: (environment, answers_of(questions, chosen, decoded))
+    return [
+        (environment, answers_of(questions, chosen, decoded))
         for environment, decoded in launcher.each(
-            environments, lambda session, one: decode_some(session, one, wanted, chosen.strings)
+            environments, lambda session, one: decode_some(launcher, session, one, wanted, chosen.strings)
         )
-    }
+    ]
 
 
 def ask_all_again(
     launcher: Launcher, questions: Mapping[str, Question], environments: Iterable[Environment]
-) -> dict[str, tuple[Environment, dict[Place, Answer]]]:
+) -> list[Launch]:
     """Ask for all strings of these fields in fresh processes; gives what is not as in the base."""
-    return {
-        environment.name: (environment, changes)
-        for environment, changes in launcher.each(
-            environments, lambda session, one: changes_in_all(session, one, questions)
-        )
-    }
+    return list(launcher.each(environments, lambda session, one: changes_in_all(launcher, session, one, questions)))
+
+
+def differing(base: Answer, place: Place, launches: Iterable[Launch]) -> tuple[tuple[str, Answer], ...]:
+    """Give the base and every reading of a place that differs from it; nothing where none does.
+
+    A string that took too long says nothing.
+    """
+    seen = ((environment.name, answers.get(place, base)) for environment, answers in launches)
+    moved = tuple((name, answer) for name, answer in seen if answer.letter != "t" and not answer.is_as(base))
+    return (("base", base), *moved) if moved and base.letter != "t" else ()

@@ -1,0 +1,264 @@
+"""Parsers whose value depends on something other than the string are found, with the right cause, and others are not.
+
+Every parser here is the real one, or the few lines that the bug consists of; what it depends on is known from its
+documentation, so that no expectation comes from the auditor.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import auditor
+from auditor.api import AuditedRun
+from auditor.model.run import Finding
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
+
+DEPENDENCES = {
+    "clock-dependent",
+    "timezone-dependent",
+    "locale-dependent",
+    "hash-seed-dependent",
+    "order-dependent",
+    "unstable",
+}
+
+PARSERS = """
+import datetime, os, random, time
+from decimal import Decimal
+from dateutil import parser
+
+def with_dateutil(text):
+    return parser.parse(text).date()
+
+def with_fixed_default(text):
+    return parser.parse(text, default=datetime.datetime(2024, 1, 1)).date()
+
+def iso(text):
+    return datetime.date.fromisoformat(text)
+
+def strict(text):
+    return datetime.datetime.strptime(text, "%d/%m/%Y").date()
+
+def in_local_zone(text):
+    return datetime.datetime.fromisoformat(text).astimezone().date()
+
+def as_stated(text):
+    return datetime.datetime.fromisoformat(text).date()
+
+def any_order(text):
+    for pattern in {"%d/%m/%Y", "%m/%d/%Y"}:
+        try:
+            return datetime.datetime.strptime(text, pattern).date()
+        except ValueError:
+            pass
+    raise ValueError(text)
+
+def by_chance(text):
+    return datetime.date.fromisoformat(text) + datetime.timedelta(days=random.random() < 0.3)
+
+day_first = False
+
+def remembers(text):
+    global day_first
+    first, second, year = text.split("/")
+    if int(first) > 12:
+        day_first = True
+    day, month = (first, second) if day_first else (second, first)
+    return datetime.date(int(year), int(month), int(day))
+
+def sleeps_in_other_years(text):
+    if time.localtime().tm_year != 2024:
+        time.sleep(60)
+    return datetime.date.fromisoformat(text)
+
+def fails_at_other_times(text):
+    if time.localtime().tm_year > 2030:
+        raise RuntimeError("the licence has expired")
+    return datetime.date.fromisoformat(text)
+
+def logs_the_time(text):
+    datetime.datetime.now()
+    return datetime.date.fromisoformat(text)
+
+def by_clock_and_zone(text):
+    if time.localtime().tm_year == 2000 and time.tzname[0] == "-12":
+        return datetime.date(1999, 1, 1)
+    return datetime.date.fromisoformat(text)
+"""
+
+SPEC = """
+name = "environments"
+[cases]
+predictions = "records.csv"
+references = "records.csv"
+[fields.day]
+type = "date"
+[consumers.billing]
+adapter = "python"
+timeout = "1 s"
+reads.day = "parsers:{parser}"
+{more}
+"""
+
+
+def audited(
+    folder: Path,
+    parser: str,
+    strings: Sequence[str],
+    more: str = "",
+    probe: str = "full",
+    reference: str = "2024-03-08",
+) -> AuditedRun:
+    """Audit one parser over some strings."""
+    (folder / "parsers.py").write_text(PARSERS)
+    rows = [f'{number},day,"{text}",{reference}' for number, text in enumerate(strings)]
+    (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
+    (folder / "audit.toml").write_text(SPEC.format(parser=parser, more=more))
+    return auditor.run(folder, probe=probe, store=False)  # type: ignore[arg-type]
+
+
+def dependences(run: AuditedRun) -> dict[str, Finding]:
+    """Give the findings about environments by code; of one code with two causes the first."""
+    found: dict[str, Finding] = {}
+    for finding in run.findings:
+        if finding.code in DEPENDENCES:
+            found.setdefault(finding.code, finding)
+    return found
+
+
+def moved(finding: Finding) -> set[str]:
+    return {json.loads(witness.raw) for witness in finding.witnesses}
+
+
+def test_dateutil_fills_in_what_a_date_does_not_say_from_the_clock(tmp_path: Path) -> None:
+    run = audited(tmp_path, "with_dateutil", ["2024-03-01", "March 2024", "March 1, 2024"])
+    found = dependences(run)
+    assert set(found) == {"clock-dependent"}
+    assert moved(found["clock-dependent"]) == {"March 2024"}
+    assert "day" in found["clock-dependent"].detail
+    assert (found["clock-dependent"].affected, found["clock-dependent"].severity) == (1, "high")
+
+
+def test_the_score_is_shown_over_the_days_of_the_month(tmp_path: Path) -> None:
+    # dateutil 2.x and 4.x: the missing day is that of the clock, cut to the month's length.
+    column = audited(tmp_path, "with_dateutil", ["March 2024", "2024-03-08"]).column("day", "billing")
+    by_day = {entry["clock"][:10]: (entry["ok"], entry["flips"]) for entry in column.by_environment}
+    assert by_day["2024-03-08"] == (2, 0)
+    assert by_day["2024-03-01"] == by_day["2024-03-31"] == by_day["2000-02-29"] == (1, 1)
+    assert column.content_rate == 1.0
+
+
+def test_a_day_that_only_leap_years_have_is_refused_in_others(tmp_path: Path) -> None:
+    found = dependences(audited(tmp_path, "with_dateutil", ["Feb 29"]))
+    assert set(found) == {"clock-dependent"}
+    decodings = [witness.decodings["billing"] for witness in found["clock-dependent"].witnesses]
+    assert {decoding.status for decoding in decodings} >= {"value"}
+    assert "acceptance" in found["clock-dependent"].detail
+
+
+def test_a_two_digit_year_near_the_pivot_is_a_cause_of_its_own(tmp_path: Path) -> None:
+    # dateutil puts two digits within fifty years of the clock's year: 1959 from 2000, 2059 from 2024.
+    run = audited(tmp_path, "with_dateutil", ["1/2/59", "March 2024"])
+    clock = [finding for finding in run.findings if finding.code == "clock-dependent"]
+    assert sorted(("century" in finding.detail, *moved(finding)) for finding in clock) == [
+        (False, "March 2024"),
+        (True, "1/2/59"),
+    ]
+    assert len({finding.fingerprint for finding in clock}) == 2
+
+
+@pytest.mark.parametrize(
+    ("parser", "strings"),
+    [
+        ("iso", ["2024-03-01", "2024-02-29", "N/A", "March 2024"]),
+        ("strict", ["01/03/2024", "29/02/2024", "1/2/59", "31/12/1999"]),
+        ("with_fixed_default", ["March 2024", "2024-03-01", "10:30", "Friday 1 March 2024"]),
+        ("as_stated", ["2024-03-01T00:00:00+00:00", "2024-03-01T23:59:59-11:00"]),
+        ("logs_the_time", ["2024-03-01", "2024-02-29"]),
+    ],
+)
+def test_a_parser_that_depends_on_the_string_alone_is_silent(tmp_path: Path, parser: str, strings: list[str]) -> None:
+    run = audited(tmp_path, parser, strings)
+    assert dependences(run) == {}
+    assert run.column("day", "billing").by_environment == ()
+
+
+def test_an_instant_turned_into_a_day_depends_on_the_zone_and_not_on_the_clock(tmp_path: Path) -> None:
+    found = dependences(audited(tmp_path, "in_local_zone", ["2024-03-01T00:00:00+00:00"]))
+    assert set(found) == {"timezone-dependent"}
+    values = {witness.decodings["billing"].value for witness in found["timezone-dependent"].witnesses}
+    assert values == {"date:2024-03-01", "date:2024-02-29"}
+
+
+def test_a_zone_that_the_consumer_pins_is_not_varied_and_that_is_said(tmp_path: Path) -> None:
+    more = 'env = { TZ = "America/Los_Angeles" }'
+    run = audited(tmp_path, "in_local_zone", ["2024-03-01T00:00:00+00:00"], more)
+    assert dependences(run) == {}
+    assert any(note.startswith("zone: ") for note in run.run.consumers[0].not_varied)
+
+
+def test_formats_tried_in_hash_order_depend_on_the_seed(tmp_path: Path) -> None:
+    found = dependences(audited(tmp_path, "any_order", ["01/03/2024", "13/03/2024"]))
+    assert set(found) == {"hash-seed-dependent"}
+    assert moved(found["hash-seed-dependent"]) == {"01/03/2024"}
+
+
+def test_a_parser_that_draws_a_number_is_unstable_and_nothing_else(tmp_path: Path) -> None:
+    strings = [f"2024-03-{day:02}" for day in range(1, 29)]
+    run = audited(tmp_path, "by_chance", strings)
+    assert set(dependences(run)) == {"unstable"}
+    assert run.column("day", "billing").untrusted == ("unstable",)
+
+
+def test_a_parser_that_remembers_depends_on_the_order(tmp_path: Path) -> None:
+    found = dependences(audited(tmp_path, "remembers", ["01/03/2024", "13/03/2024"]))
+    assert set(found) == {"order-dependent"}
+    assert moved(found["order-dependent"]) == {"01/03/2024"}
+
+
+def test_an_error_that_only_some_days_see_is_the_clocks(tmp_path: Path) -> None:
+    found = dependences(audited(tmp_path, "fails_at_other_times", ["2024-03-01"]))
+    assert set(found) == {"clock-dependent"}
+    statuses = {witness.decodings["billing"].status for witness in found["clock-dependent"].witnesses}
+    assert statuses == {"value", "rejected"}
+
+
+def test_what_moves_only_with_two_factors_together_is_found(tmp_path: Path) -> None:
+    found = dependences(audited(tmp_path, "by_clock_and_zone", ["2024-03-01"]))
+    assert set(found) == {"clock-dependent"}
+    assert "clock, zone" in found["clock-dependent"].detail
+
+
+def test_a_consumer_that_hangs_under_another_clock_is_not_varied_and_stalls_nothing(tmp_path: Path) -> None:
+    strings = [f"2024-03-{day:02}" for day in range(1, 29)]
+    start = time.monotonic()
+    run = audited(tmp_path, "sleeps_in_other_years", strings)
+    assert time.monotonic() - start < 120, "28 strings that sleep for a minute each in six environments"
+    assert dependences(run) == {}
+    assert any("no answer within" in note for note in run.run.consumers[0].not_varied)
+    assert run.column("day", "billing").verdicts["timed_out"] == 0
+
+
+def test_probes_that_are_off_find_nothing(tmp_path: Path) -> None:
+    run = audited(tmp_path, "with_dateutil", ["March 2024"], probe="off")
+    assert dependences(run) == {}
+
+
+def test_quick_probes_find_the_cause_too(tmp_path: Path) -> None:
+    run = audited(tmp_path, "with_dateutil", ["March 2024", "2024-03-01"], probe="quick")
+    assert set(dependences(run)) == {"clock-dependent"}
+
+
+def test_the_parent_keeps_its_clock_locale_and_environment(tmp_path: Path) -> None:
+    before = dict(os.environ), time.tzname
+    audited(tmp_path, "with_dateutil", ["March 2024"])
+    assert (dict(os.environ), time.tzname) == before
+    assert abs(time.time() - time.clock_gettime(time.CLOCK_REALTIME)) < 5
