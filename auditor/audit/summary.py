@@ -86,7 +86,7 @@ def summarise_consumers(
             label=label_of(spec, name),
             version=readiness[name].version,
             settings=readiness[name].settings,
-            not_varied=not_varied.get(name, ()),
+            not_varied=(*readiness[name].not_varied, *not_varied.get(name, ())),
             not_fixed=readiness[name].not_fixed,
         )
         for name, consumer in spec.consumers.items()

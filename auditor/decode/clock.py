@@ -1,18 +1,14 @@
-"""The ways to give a process a fixed wall clock; each is verified by the worker's canary, and the next is tried."""
+"""Commands and processes that see a fixed wall clock."""
 
 from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from auditor.decode.plan import Plan
-from auditor.decode.preload import NoLibrary, library, preloaded
-from auditor.model.dependence import Watch
+from auditor.decode.preload import NoLibrary, library
 from auditor.spec.models import ConsumerSpec
 
 LAUNCHER = Path(__file__).resolve().parent.parent / "worker" / "at_clock.py"
@@ -58,40 +54,3 @@ def can_attribute(consumer: ConsumerSpec) -> str:
     except NoLibrary as error:
         return str(error)
     return ""
-
-
-def launches(plan: Plan, watch: Watch | None = None, clocks: Sequence[str] = CLOCKS) -> Iterator[Plan]:
-    """Give a plan once for each way to fix its clock that this machine may have; at last as it is, if no way is left.
-
-    With a watch the preloaded clock comes first: it alone sees every read and can answer one line differently. The
-    other ways see only calls.
-    """
-    if watch is not None and PRELOAD in clocks:
-        yield from preload(replace(plan, config=plan.config | {"watch": watch_config(plan, watch, "reads")}))
-    if watch is not None:
-        plan = replace(plan, config=plan.config | {"watch": watch_config(plan, watch, "calls")})
-    if VDSO in clocks and can_fix_clock():
-        yield replace(plan, command=tuple(at_clock(plan.command, plan.clock_iso)), clock_by=VDSO)
-    if PRELOAD in clocks and watch is None:
-        yield from preload(plan)
-    travel = TIME_MACHINE in clocks
-    yield replace(plan, config=plan.config | {"travel": travel}, clock_by=TIME_MACHINE if travel else "")
-
-
-def preload(plan: Plan) -> Iterator[Plan]:
-    """Give the plan with the preloaded clock, where there is one."""
-    try:
-        yield replace(plan, variables=preloaded(plan.variables, nanoseconds_of(plan.clock_iso)), clock_by=PRELOAD)
-    except NoLibrary:
-        return
-
-
-def watch_config(plan: Plan, watch: Watch, by: str) -> dict[str, Any]:
-    """Give the worker's configuration of a watch."""
-    base, site = nanoseconds_of(plan.clock_iso), watch.site
-    return {
-        "by": by,
-        "site": None if site is None else [site.file, site.line, site.function, site.at_import],
-        "base": base,
-        "other": base if watch.clock is None else nanoseconds_of(watch.clock),
-    }

@@ -10,11 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from auditor.decode.locales import locale_variables
 from auditor.errors import ConsumerError
 from auditor.model.environment import Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 
 WORKER = Path(__file__).resolve().parent.parent / "worker" / "main.py"
+
+#: The working folder and HOME, below the worker's folder, of an environment that is elsewhere.
+ELSEWHERE = "another place"
 
 #: What a worker inherits of our own environment; everything else is set or absent.
 INHERITED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
@@ -40,6 +44,8 @@ class Plan:
     locale: str | None
     hash_seed: str
     clock_by: str = ""
+    network: bool = True
+    elsewhere: bool = False
 
     @property
     def timeout(self) -> float:
@@ -54,7 +60,7 @@ def make_plan(
     fields: Mapping[str, FieldSpec],
     carried: frozenset[str] | None,
 ) -> Plan:
-    """Derive a plan whose clock is not yet fixed; ConsumerError where the interpreter or the root is not there."""
+    """Derive a plan, clock and network as they are; ConsumerError where the interpreter or the root is not there."""
     root = spec.folder / (consumer.root or ".")
     program = interpreter_of(spec, consumer)
     if not root.is_dir():
@@ -62,19 +68,21 @@ def make_plan(
         raise ConsumerError(consumer.name, f"use {root} as the import root", "there is no such folder", hint)
     instant = datetime.fromisoformat(environment.clock)
     clock = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
-    variables = variables_of(spec, consumer, environment)
+    variables = with_locale(variables_of(spec, consumer, environment))
     command = [program, *(["-P"] if program == sys.executable else []), str(WORKER)]
     return Plan(
         consumer=consumer.name,
         program=program,
         command=tuple(command),
         variables=variables,
-        config=config_of(spec, consumer, fields, carried, root, clock),
+        config=config_of(spec, consumer, fields, carried, root, clock) | {"network": environment.network},
         clock=clock,
         clock_iso=environment.clock,
         zone=variables["TZ"],
         locale=locale_of(variables),
         hash_seed=variables["PYTHONHASHSEED"],
+        network=environment.network,
+        elsewhere=environment.elsewhere,
     )
 
 
@@ -109,6 +117,15 @@ def variables_of(spec: AuditSpec, consumer: ConsumerSpec, environment: Environme
     if environment.hash_seed != base.hash_seed or "PYTHONHASHSEED" not in consumer.env:
         variables["PYTHONHASHSEED"] = str(environment.hash_seed)
     return variables
+
+
+def with_locale(variables: dict[str, str]) -> dict[str, str]:
+    """Add what the locale in force needs, where it is built and not installed."""
+    name = locale_of(variables)
+    more = {} if name is None else locale_variables(name) or {}
+    if "LOCPATH" in more and "LOCPATH" in variables:
+        more = {"LOCPATH": f"{more['LOCPATH']}:{variables['LOCPATH']}"}
+    return variables | more
 
 
 def locale_of(variables: Mapping[str, str]) -> str | None:

@@ -14,13 +14,16 @@ import tempfile
 from contextlib import ExitStack, suppress
 
 from auditor.decode.folders import open_folder
-from auditor.decode.plan import Plan
+from auditor.decode.plan import ELSEWHERE, Plan
 from auditor.decode.strays import MARK, end_strays
 from auditor.errors import ConsumerError
 
 PIPE_SIZE = 1024 * 1024
 OUTPUT_KEPT = 64 * 1024
 WORDS = struct.Struct("=QQ")
+
+#: What files may not be for others in an environment that is elsewhere.
+ELSEWHERE_UMASK = 0o077
 
 #: The worker's own reasons for leaving, see `auditor/worker/wire.py`.
 LEFT_BECAUSE = {1: "closed the descriptors of its process", 2: "MemoryError outside the parser"}
@@ -59,7 +62,8 @@ class Process:
                 stdout=theirs_output,
                 stderr=theirs_output,
                 env=plan.variables | self._own_variables(plan),
-                cwd=self.folder,
+                cwd=self._place(plan),
+                umask=ELSEWHERE_UMASK if plan.elsewhere else -1,
                 pass_fds=passed,
                 start_new_session=True,
             )
@@ -71,13 +75,24 @@ class Process:
             with suppress(OSError, AttributeError):
                 fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
 
+    def _place(self, plan: Plan) -> str:
+        """Give the working folder."""
+        if not plan.elsewhere:
+            return self.folder
+        place = os.path.join(self.folder, ELSEWHERE)
+        os.makedirs(place, exist_ok=True)
+        return place
+
     def _own_variables(self, plan: Plan) -> dict[str, str]:
         """Give the consumer a home and a temporary folder that nobody shares with it.
 
         Heaps and thread pools sized by the number of cores would use up the address space on a large machine.
         """
+        elsewhere = {"HOME": self._place(plan)} if plan.elsewhere else {}
         own = {"HOME": self.folder, "TMPDIR": self.folder, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
-        return {name: value for name, value in own.items() if name not in plan.variables} | {MARK: self.folder}
+        return (
+            {name: value for name, value in own.items() if name not in plan.variables} | elsewhere | {MARK: self.folder}
+        )
 
     def _open_pidfd(self, ours: ExitStack) -> int | None:
         with suppress(OSError, AttributeError):

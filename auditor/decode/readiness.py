@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from auditor.decode.clock import TIME_MACHINE
 from auditor.decode.exchange import Lost
-from auditor.decode.plan import Plan
+from auditor.decode.plan import ELSEWHERE, Plan
 from auditor.decode.provenance import Provenance, readable
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Readiness
@@ -17,7 +18,10 @@ from auditor.model.decoding import Readiness
 VERSION_DIGITS = 16
 
 #: The parts of an environment, as they are named in `not_fixed`.
-VARIED = ("clock", "zone", "locale", "hash seed")
+VARIED = ("clock", "zone", "locale", "hash seed", "network", "elsewhere")
+
+#: What time-machine does not reach, measured; everything else that reads the clock through Python is reached.
+UNREACHED = ("the clock as numpy, sqlite, duckdb, time.ctime and other processes read it (time-machine)",)
 
 
 class Report:
@@ -46,13 +50,15 @@ class Report:
         settings |= {f"env.{name}": value for name, value in sorted(own_variables(self.plan).items())}
         reads = {str(name): str(target) for name, target in ready["reads"].items()}
         scope = str(ready.get("scope", ""))
+        clock_by = "" if "clock" in self.not_fixed else self.plan.clock_by
         return Readiness(
             consumer=self.plan.consumer,
             reads=reads,
             version=version_of(parts, reads, settings, scope, self.plan.config["receives"]),
             settings=settings,
             not_fixed=self.not_fixed,
-            clock_by="" if "clock" in self.not_fixed else self.plan.clock_by,
+            clock_by=clock_by,
+            not_varied=UNREACHED if clock_by == TIME_MACHINE else (),
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
         )
@@ -106,6 +112,10 @@ def not_fixed(plan: Plan, seen: dict[str, Any]) -> tuple[str, ...]:
         parts.add("locale")
     if not seed_is_fixed(plan.hash_seed, seen):
         parts.add("hash seed")
+    if not plan.network and seen["has_network"]:
+        parts.add("network")
+    if plan.elsewhere and (seen["folder"] != seen["home"] or not seen["folder"].endswith(ELSEWHERE)):
+        parts.add("elsewhere")
     return tuple(part for part in VARIED if part in parts)
 
 

@@ -10,9 +10,10 @@ from typing import Any, Self
 
 import msgspec
 
-from auditor.decode.clock import CLOCKS, can_attribute, launches
+from auditor.decode.clock import CLOCKS, can_attribute
 from auditor.decode.exchange import Exchange, Limits, Lost, open_exchange
 from auditor.decode.frames import Job, Told, as_text, pack
+from auditor.decode.launches import launches, remember
 from auditor.decode.plan import Plan, make_plan
 from auditor.decode.readiness import Report, death_error, is_as_planned, lost_its_clock, start_error
 from auditor.decode.stop import Stop
@@ -79,6 +80,7 @@ class Session:
             self.plan, self._told = plan, Told()
             started = self._start()
             if is_as_planned(plan, started[1]):
+                remember(plan)
                 break
         return started or self._start()
 

@@ -25,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
 
+    from .become import become
     from .vdso import LIBC, freeze, ptrace
 else:
     import _signal as signal  # the public module spends 10 ms of every launch on its enumerations
@@ -32,6 +33,7 @@ else:
     package = type(sys)("_auditor_launcher")
     package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
     sys.modules["_auditor_launcher"] = package
+    from _auditor_launcher.become import become
     from _auditor_launcher.vdso import LIBC, freeze, ptrace
 
 SECONDS_TO_ATTACH = 10  # the program starts without the tracer after this
@@ -103,21 +105,6 @@ def start_tracer(epoch_ns: int) -> None:
     os.close(attached)
 
 
-def inherited_environment() -> dict[bytes, bytes]:
-    """Give the environment as it was handed over: the interpreter may have added LC_CTYPE to its own."""
-    try:
-        with open("/proc/self/environ", "rb") as block:
-            entries = block.read().split(b"\0")
-    except OSError:
-        return dict(os.environb)
-    variables = {}
-    for entry in entries:
-        name, equals, value = entry.partition(b"=")
-        if equals:
-            variables[name] = value
-    return variables
-
-
 def main(arguments: list[str]) -> int:
     """Become the program; 127 where it is not found, 126 where it cannot be run, 2 for a wrong call."""
     if len(arguments) < 3 or arguments[1] != "--":
@@ -128,13 +115,7 @@ def main(arguments: list[str]) -> int:
         start_tracer(epoch_ns)
     except OSError:  # no process, no descriptor left: the canary tells
         pass
-    for name in ("SIGPIPE", "SIGXFSZ"):  # the interpreter ignores them, and that would be inherited
-        signal.signal(getattr(signal, name), signal.SIG_DFL)
-    try:
-        os.execvpe(command[0], command, inherited_environment())
-    except OSError as error:
-        sys.stderr.write("at_clock: cannot run %s: %s\n" % (command[0], error.strerror))
-        return 127 if isinstance(error, FileNotFoundError) else 126
+    return become(command, "at_clock")
 
 
 if __name__ == "__main__":

@@ -35,8 +35,29 @@ def active_locale() -> str:
         _locale.setlocale(_locale.LC_ALL, before)
 
 
-def look(instants: "list[float]") -> "dict[str, Any]":
-    """Say what clock, zone, locale and hash seed this process sees; `instants` are where the zone is compared."""
+def has_network() -> bool:
+    """Say whether this process has any interface but a loopback that is down."""
+    import _socket
+    import errno
+
+    try:
+        with open("/proc/self/net/dev") as table:
+            names = [line.partition(":")[0].strip() for line in table.readlines()[2:]]
+        with_loopback = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+        try:
+            with_loopback.connect(("127.0.0.1", 9))
+        finally:
+            with_loopback.close()
+    except OSError as error:
+        return error.errno != errno.ENETUNREACH or names != ["lo"]
+    return True
+
+
+def look(instants: "list[float]", network: bool = True) -> "dict[str, Any]":
+    """Say what clock, zone, locale, hash seed and folder this process sees; `instants` are where the zone is compared.
+
+    Whether it has a network is looked at where it should have none.
+    """
     return {
         "clock": time.time(),
         "offsets": [time.localtime(instant).tm_gmtoff for instant in instants],
@@ -45,4 +66,7 @@ def look(instants: "list[float]") -> "dict[str, Any]":
         "randomized": bool(sys.flags.hash_randomization),
         "python": "%s %s" % (sys.implementation.name, sys.version.split()[0]),
         "standard": os.path.dirname(os.__file__),
+        "folder": os.getcwd(),
+        "home": os.path.realpath(os.environ.get("HOME", "")),
+        "has_network": None if network else has_network(),
     }

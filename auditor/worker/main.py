@@ -19,8 +19,9 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
     open_adapter(config: dict) -> adapter
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
-path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout; `watch` is None
-or what `attribution.Attribution` takes. The adapter has
+path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout, network (False
+where there should be none), travel (True for the last way to fix the clock), watch (None, or what
+`attribution.Attribution` takes). The adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note
     imports                    an `imports.Imports` made before the consumer is opened, where its version is what it
@@ -82,7 +83,10 @@ def start(channel: wire.Channel) -> kernel.Kernel:
     """Take the configuration, fix the limits, look at the environment, open the consumer and report."""
     config, _ = channel.receive()
     canary.limit_memory(config["memory"])
-    seen = canary.look(config["instants"])
+    if config["travel"]:
+        travel = __import__("_auditor_worker.travel", fromlist=["travel"])
+        travel.travel(config["instants"][0])
+    seen = canary.look(config["instants"], config["network"])
     watched = watch(config["watch"])
     try:
         adapter = open_consumer(config)

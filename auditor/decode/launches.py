@@ -1,0 +1,72 @@
+"""The ways to launch a plan: each is verified by the worker's canary, and where it does not serve the next is tried."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from auditor.decode.clock import CLOCKS, PRELOAD, TIME_MACHINE, VDSO, at_clock, can_fix_clock, nanoseconds_of
+from auditor.decode.plan import WORKER, Plan
+from auditor.decode.preload import NoLibrary, preloaded
+from auditor.model.dependence import Watch
+
+OFFLINE = WORKER.with_name("without_network.py")
+
+#: The way that served a program last: what does not serve it need not be tried on every launch.
+_served: dict[str, str] = {}
+
+
+def remember(plan: Plan) -> None:
+    """Note that a program had its clock fixed as it was planned."""
+    _served[plan.program] = plan.clock_by
+
+
+def launches(plan: Plan, watch: Watch | None = None, clocks: Sequence[str] = CLOCKS) -> Iterator[Plan]:
+    """Give a plan once for each way to fix its clock that this machine may have; at last as it is, if no way is left.
+
+    With a watch the preloaded clock comes first: it alone sees every read and can answer one line differently. The
+    other ways see only calls.
+    """
+    if watch is None and clocks == CLOCKS:
+        clocks = CLOCKS[CLOCKS.index(_served.get(plan.program, VDSO)) :]
+    for launch in _at_clocks(plan, watch, clocks):
+        yield launch if plan.network else replace(launch, command=without_network(launch.command))
+
+
+def without_network(command: Sequence[str]) -> tuple[str, ...]:
+    """Wrap a command so that it has no network, where the system allows that."""
+    return (sys.executable, "-I", "-S", str(OFFLINE), "--", *command)
+
+
+def _at_clocks(plan: Plan, watch: Watch | None, clocks: Sequence[str]) -> Iterator[Plan]:
+    if watch is not None and PRELOAD in clocks:
+        yield from _preload(replace(plan, config=plan.config | {"watch": watch_config(plan, watch, "reads")}))
+    if watch is not None:
+        plan = replace(plan, config=plan.config | {"watch": watch_config(plan, watch, "calls")})
+    if VDSO in clocks and can_fix_clock():
+        yield replace(plan, command=tuple(at_clock(plan.command, plan.clock_iso)), clock_by=VDSO)
+    if PRELOAD in clocks and watch is None:
+        yield from _preload(plan)
+    travel = TIME_MACHINE in clocks
+    yield replace(plan, config=plan.config | {"travel": travel}, clock_by=TIME_MACHINE if travel else "")
+
+
+def _preload(plan: Plan) -> Iterator[Plan]:
+    """Give the plan with the preloaded clock, where there is one."""
+    try:
+        yield replace(plan, variables=preloaded(plan.variables, nanoseconds_of(plan.clock_iso)), clock_by=PRELOAD)
+    except NoLibrary:
+        return
+
+
+def watch_config(plan: Plan, watch: Watch, by: str) -> dict[str, Any]:
+    """Give the worker's configuration of a watch."""
+    base, site = nanoseconds_of(plan.clock_iso), watch.site
+    return {
+        "by": by,
+        "site": None if site is None else [site.file, site.line, site.function, site.at_import],
+        "base": base,
+        "other": base if watch.clock is None else nanoseconds_of(watch.clock),
+    }
