@@ -61,7 +61,7 @@ def _sites_of(
             break
         for watch, (answers, _, _) in launcher.watched([Watch(site, clock) for site in sites], ask):
             for place, answer in answers.items():
-                known = watch.site is not None and "t" not in (answer.letter, base[place].letter)
-                if known and not answer.is_as(base[place]):
-                    proven.setdefault(place, replace(watch.site, proven=True, reads=0))
+                if watch.site is None or "t" in (answer.letter, base[place].letter) or answer.is_as(base[place]):
+                    continue
+                proven.setdefault(place, replace(watch.site, proven=True, reads=0))
     return proven, ()
