@@ -70,7 +70,8 @@ class Mover:
     """One string that does not decode alike everywhere: why, and what it is in the environments that show it.
 
     `readings` are (environment's name, answer), the base first. `components` are the parts of the value that move
-    with the clock; `together` names the factors where no single one moves it.
+    with the clock; `together` names the factors where no single one moves it. `site` is the line whose clock alone
+    moves it; where that cannot be proven, `candidates` are the lines that may read the clock.
     """
 
     place: Place
@@ -80,6 +81,7 @@ class Mover:
     components: tuple[str, ...] = ()
     site: Site | None = None
     together: tuple[str, ...] = ()
+    candidates: tuple[Site, ...] = ()
 
 
 @dataclass(frozen=True)
