@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from auditor.cli.doctor import doctor
 from auditor.cli.exits import exiting
 from auditor.cli.init import init
 from auditor.cli.read import read
@@ -28,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (run, read, report, runs, schema, init):
+for command in (run, read, report, runs, schema, init, doctor):
     app.command()(exiting(command))
 
 

@@ -19,7 +19,7 @@ _served: dict[str, str] = {}
 
 
 def remember(plan: Plan) -> None:
-    """Note that a program had its clock fixed as it was planned."""
+    """Note that of all ways, this is the one that fixed the clock of a program."""
     _served[plan.program] = plan.clock_by
 
 

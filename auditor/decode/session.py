@@ -80,7 +80,6 @@ class Session:
             self.plan, self._told = plan, Told()
             started = self._start()
             if is_as_planned(plan, started[1]):
-                remember(plan)
                 break
         return started or self._start()
 
@@ -215,6 +214,8 @@ def open_session(
     """
     plan = make_plan(spec, consumer, environment, fields, carried)
     session = Session(plan, stop, launches(plan, watch, clocks), patience)
+    if watch is None and clocks == CLOCKS and session.readiness.clock_by:
+        remember(session.plan)
     if watch is None or watch.site is None or not session.candidates_only:
         return session
     session.close()

@@ -151,6 +151,16 @@ def test_the_last_way_is_the_consumers_own_time_machine(folder):
         assert blind in note
 
 
+@needs_clock
+def test_a_way_that_was_asked_for_is_not_kept(folder):
+    with open_consumer(folder, {"f": "m:now"}, clocks=()):
+        pass
+    with open_consumer(folder, {"f": "m:now"}, clocks=(TIME_MACHINE,)):
+        pass
+    with open_consumer(folder, {"f": "m:now"}) as session:
+        assert session.readiness.clock_by == VDSO
+
+
 def test_where_no_way_serves_the_clock_is_not_fixed(folder):
     with open_consumer(folder, {"f": "m:now"}, clocks=()) as session:
         assert (session.readiness.not_fixed, session.readiness.clock_by) == (("clock",), "")
