@@ -194,15 +194,15 @@ def _source(output: Output, field: FieldSpec) -> Origin:
 
 def _alone(lineage: Lineage, source: Origin, number: str | None) -> str:
     """Say why the model must run once per value; empty where rows do not meet."""
-    if any(group <= {source} for group in lineage.groups):
+    if any(one.keyed and one.columns <= {source} for one in lineage.gatherings):
         return "a window or group over the value itself or over all rows"
     numbered = {table for table, _ in lineage.keys} | {source[0]}
-    if any(meeting.untied(numbered, source) for meeting in lineage.meetings):
+    if any(meeting.untied(numbered, lambda origins: source not in origins) for meeting in lineage.meetings):
         return "tables that meet without a key"
     numbers = lineage.keys if number is None else lineage.keys | {(source[0], number)}
-    if any(condition.counts(numbers - {source}, source) for condition in lineage.conditions):
+    if any(condition.counts(numbers - {source}, {source}) for condition in lineage.conditions):
         return "a filter on a key"
-    return lineage.neighbours
+    return next((one.clause for one in lineage.gatherings if not one.keyed), "")
 
 
 def _carrier(lineage: Lineage, source: Origin) -> Output | None:
