@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from auditor.decode.clock import at_clock
+from auditor.decode.payload_rows import PayloadKeys
 from auditor.errors import ConsumerError
 from auditor.model.environment import Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
@@ -49,6 +50,7 @@ def make_plan(
     environment: Environment,
     fields: Mapping[str, FieldSpec],
     carried: frozenset[str] | None,
+    keys: PayloadKeys | None = None,
 ) -> Plan:
     """Derive a plan; ConsumerError where the interpreter or the root is not there."""
     root = spec.folder / (consumer.root or ".")
@@ -65,7 +67,7 @@ def make_plan(
         program=program,
         command=tuple(at_clock(command, environment.clock)),
         variables=variables,
-        config=config_of(spec, consumer, fields, carried, root, clock),
+        config=config_of(spec, consumer, fields, carried, keys, root, clock),
         clock=clock,
         zone=variables["TZ"],
         locale=locale_of(variables),
@@ -117,6 +119,7 @@ def config_of(
     consumer: ConsumerSpec,
     fields: Mapping[str, FieldSpec],
     carried: frozenset[str] | None,
+    keys: PayloadKeys | None,
     root: Path,
     clock: float,
 ) -> dict[str, Any]:
@@ -135,7 +138,7 @@ def config_of(
         "model": consumer.model,
         "engine": consumer.engine,
         "settings": consumer.settings,
-        "plan": sql_plan(spec, consumer, fields),
+        "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
         "memory": consumer.memory,
         "timeout": consumer.timeout,
@@ -144,10 +147,12 @@ def config_of(
     }
 
 
-def sql_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec]) -> dict[str, Any] | None:
+def sql_plan(
+    spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec], keys: PayloadKeys | None
+) -> dict[str, Any] | None:
     """Locate the columns of a warehouse's model."""
     if consumer.adapter != "sql" or consumer.model is None:
         return None
     from auditor.decode.sql_model import model_plan  # sqlglot takes 0.1 s, and most consumers have no use for it
 
-    return model_plan(spec, consumer, fields)
+    return model_plan(spec, consumer, fields, keys)

@@ -53,6 +53,7 @@ class Report:
             not_fixed=self.not_fixed,
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
+            alone=frozenset(ready.get("alone", ())),
         )
 
     def add(self, ready: dict[str, Any]) -> None:

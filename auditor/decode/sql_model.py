@@ -16,9 +16,11 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.sql_filters import foreign_filter
 from auditor.decode.sql_lineage import Lineage, lineage_of, table_name
 from auditor.decode.sql_outputs import LineageError, Name, Origin, Output
+from auditor.decode.sql_rows import row_plan
 from auditor.decode.sql_syntax import Node
 from auditor.errors import ConsumerError
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
@@ -26,11 +28,14 @@ from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 _JINJA = ("{{", "{%")
 
 
-def model_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec]) -> dict[str, Any]:
+def model_plan(
+    spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec], keys: PayloadKeys | None = None
+) -> dict[str, Any]:
     """Give the `plan` of a worker's configuration for `consumer.model`; ConsumerError names what cannot be located.
 
     A read names an output column of the model; without one it is the column of the field's name. A field that the
-    model does not give is not read, unless a read says that it is.
+    model does not give is not read, unless a read says that it is. `keys` are those of the payloads that will be sent;
+    without any, and in scope ``field``, each raw value is read alone.
     """
     path = spec.folder / (consumer.root or ".") / str(consumer.model)
     shown = os.path.relpath(path, spec.folder)
@@ -48,6 +53,13 @@ def model_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, Fie
     for one in located.values():
         source = list(lineage.tables)[one["source"]], one["column"]
         one["probe"] = foreign_filter(query, lineage.conditions, source, lineage.tables)
+    by_payload = consumer.scope == "payload" and bool(located)
+    rows = None
+    if by_payload and keys is not None:
+        try:
+            rows = row_plan(query, lineage, located, fields, keys)
+        except LineageError as error:
+            raise ConsumerError(consumer.name, f"run {shown} on whole rows", error.seen, error.hint) from error
     return {
         "file": shown,
         "text": text,
@@ -57,6 +69,8 @@ def model_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, Fie
         "target": list(target),
         "sources": _sources(lineage),
         "fields": located,
+        "rows": rows,
+        "scope_note": "each string alone: it came in no payload" if by_payload and rows is None else "",
         "filters": sorted(f"{'.'.join(table)}.{column}" for table, column in lineage.filters),
     }
 
