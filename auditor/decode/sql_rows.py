@@ -150,7 +150,8 @@ class _Rows:
         unique = {origin for origin in self.numbers if origin[0] in self.records}
         shown = [one.shown() for one in self.lineage.gatherings if self._gathers(one, unique)]
         untied = any(meeting.untied(self.records, lambda ends: ends <= unique) for meeting in self.lineage.meetings)
-        shown += ["it reads them more than once, without a key that ties one record to itself"] if untied else []
+        tables = ", ".join(sorted(".".join(table) for table in self.records))
+        shown += [f"it reads {tables} more than once, without a key that ties one record to itself"] if untied else []
         if shown:
             seen = f"it lets the records of one table meet, and each prediction is read by itself: {shown[0]}"
             raise LineageError(seen, _HINT)
@@ -186,7 +187,7 @@ class _Rows:
         return {
             "null": [_shown(one) for one in of_records if one not in self.carried and one not in self.numbers],
             "number": [_shown(one) for one in of_records if one in self.numbers],
-            "unasserted": [_shown(one) for one in of_records if not self.carried.get(one, {"reference": []})["reference"]],
+            "unasserted": [_shown(one) for one in of_records if one in self.carried and not self.carried[one]["reference"]],
             "lookups": [".".join(table) for table in self.lookups],
         }
 
