@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from auditor.audit.events import Progress
+from auditor.audit.questions import Question
 from auditor.audit.transfer import Cells
 from auditor.audit.units import FieldUnits
+from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
 from auditor.model.decoding import Decodings, Fault
@@ -23,13 +25,22 @@ Result = TypeVar("Result")
 
 def wants_payload(consumer: ConsumerSpec) -> bool:
     """Say whether a consumer is to be asked with whole payloads."""
-    return consumer.adapter == "pydantic" and consumer.scope == "payload"
+    has_payloads = consumer.adapter == "pydantic" or (consumer.adapter == "sql" and consumer.model is not None)
+    return has_payloads and consumer.scope == "payload"
 
 
 def open_sessions(
-    spec: AuditSpec, consumers: Sequence[ConsumerSpec], carried: frozenset[str] | None, stack: ExitStack
+    spec: AuditSpec,
+    consumers: Sequence[ConsumerSpec],
+    stack: ExitStack,
+    *,
+    carried: frozenset[str] | None,
+    keys: PayloadKeys | None,
 ) -> dict[str, Session]:
-    """Start the workers side by side; where one cannot start, or nobody waits any more, all are ended at once."""
+    """Start the workers side by side; where one cannot start, or nobody waits any more, all are ended at once.
+
+    `carried` and `keys` are those of `open_session`.
+    """
     if not consumers:
         return {}
     environment = spec.environment.environment()
@@ -38,7 +49,8 @@ def open_sessions(
 
     def start(consumer: ConsumerSpec) -> Session:
         # Entered by the thread that starts it: an interrupt finds every worker either here or not yet ready.
-        return stack.enter_context(open_session(spec, consumer, environment, spec.fields, carried=carried, stop=stop))
+        session = open_session(spec, consumer, environment, spec.fields, carried=carried, keys=keys, stop=stop)
+        return stack.enter_context(session)
 
     with ThreadPoolExecutor(len(consumers)) as pool:
         try:
@@ -135,17 +147,15 @@ def _ask(
     answers = {}
     for one in fields:
         collected = Answers()
-        by_payload = one.by_payload and session.readiness.scope == "payload"
-        for (raw,) in one.chunks("payload" if by_payload else "token"):
+        question = Question(session, one.field, one.by_payload, nulls=consumer.receives != "text")
+        for chunk in one.chunks("token", "payload", "role_prediction"):
             base = done
 
             def progress(decoded: int, base: int = base) -> None:
                 report(Progress(consumer.name, base + decoded, total))
 
-            strings, asked = strings_to_ask(consumer, raw, one, by_payload=by_payload)
-            decodings = session.decode(one.field, strings, payloads=by_payload, progress=progress)
-            collected.add(decodings, asked)
-            done += len(raw)
+            collected.add(*question.ask(*chunk, progress))
+            done += len(chunk[0])
             report(Progress(consumer.name, done, total))
         answers[one.field, consumer.name] = collected
     return answers
@@ -159,25 +169,3 @@ def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:
         for (name, consumer), one in sorted(answers.items())
         if one.warnings
     )
-
-
-def strings_to_ask(
-    consumer: ConsumerSpec, raw: list[str], units: FieldUnits, *, by_payload: bool
-) -> tuple[list[str], list[int | None] | None]:
-    """Give the strings of a chunk that a consumer is sent, and for each row the one that answers it."""
-    return _to_ask(raw, distinct=not units.by_payload, nulls=by_payload or consumer.receives != "text")
-
-
-def _to_ask(raw: list[str], *, distinct: bool, nulls: bool) -> tuple[list[str], list[int | None] | None]:
-    """Give the strings to send, and for each raw value the one that answers it (None: one to one).
-
-    A raw value that stands in many payloads is asked once. Without `nulls` the JSON null is left out: for a consumer
-    that receives text nothing was given, so nothing is read.
-    """
-    if distinct and (nulls or "null" not in raw):
-        return raw, None
-    numbers: dict[str, int] = {}
-    for text in raw:
-        if nulls or text != "null":
-            numbers.setdefault(text, len(numbers))
-    return list(numbers), [numbers.get(text) for text in raw]

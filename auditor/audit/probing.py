@@ -47,19 +47,19 @@ def _decode(
 ) -> Decodings | None:
     tokens = [probe.token for probe in probes]
     consumer = spec.consumers[session.readiness.consumer]
-    if not (wants_payload(consumer) and session.readiness.scope == "payload"):
+    if not (wants_payload(consumer) and session.readiness.scope_of(field.name) == "payload"):
         return session.decode(field.name, tokens)
     payload = _sound_payload(connection, field, number)
     if payload is None:
         return None
-    return session.decode(field.name, [_with_value(payload, field, token) for token in tokens], payloads=True)
+    return session.decode(field.name, tokens, payloads=[_with_value(payload, field, token) for token in tokens])
 
 
 def _sound_payload(connection: DuckDBPyConnection, field: FieldSpec, number: int) -> str | None:
-    """Give the first payload that the consumer accepts; without one no probe can tell its field from the rest."""
+    """Give the first prediction's payload that the consumer accepts; without one no probe can tell its field apart."""
     rows = connection.execute(
-        f"SELECT payload FROM outcomes WHERE field = $field AND s{number} = 'v' AND payload IS NOT NULL "
-        "ORDER BY unit LIMIT 1",
+        f"SELECT payload FROM outcomes WHERE field = $field AND s{number} = 'v' AND role_prediction "
+        "AND payload IS NOT NULL ORDER BY unit LIMIT 1",
         {"field": field.name},
     ).fetchall()
     return rows[0][0] if rows else None

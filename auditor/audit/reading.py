@@ -46,7 +46,7 @@ def read_strings(spec: AuditSpec, field: str, tokens: Sequence[str]) -> tuple[Re
         )
     with ExitStack() as stack:
         asked = [one for one in spec.consumers.values() if not one.reads or field in one.reads]
-        sessions = open_sessions(spec, asked, frozenset(), stack)
+        sessions = open_sessions(spec, asked, stack, carried=frozenset(), keys=None)
         columns = {
             name: _decode(spec.fields[field], session, tokens)
             for name, session in sessions.items()

@@ -25,7 +25,7 @@ from auditor.audit.summary import (
     summarise_consumers,
     summarise_fields,
 )
-from auditor.audit.units import FieldUnits, count_units, create_units, field_units
+from auditor.audit.units import FieldUnits, count_units, create_units, field_units, payload_keys
 from auditor.decode.session import Session
 from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
@@ -81,7 +81,8 @@ def audit(
         payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
         loaded = load(spec, connection, payloads=payloads)
         yield Loaded(loaded.cases)
-        sessions = open_sessions(spec, list(spec.consumers.values()), loaded.carried, stack)
+        keys = payload_keys(connection, loaded.carried) if payloads else None
+        sessions = open_sessions(spec, list(spec.consumers.values()), stack, carried=loaded.carried, keys=keys)
         yield from (ConsumerReady(session.readiness) for session in sessions.values())
         decoded = yield from _decode(connection, spec, sessions, loaded, probe, payloads=payloads)
         stack.close()

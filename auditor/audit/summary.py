@@ -106,12 +106,16 @@ def all_columns(
     withhold_rates: bool,
 ) -> tuple[Column, ...]:
     """Give the columns of all fields, in the order of the spec."""
-    traits = {
-        name: ColumnTraits(label_of(spec, name), ready.scope, ready.scope_note) for name, ready in readiness.items()
-    }
-    return tuple(
-        column for counts in patterns.values() for column in make_columns(counts, traits, withhold_rates=withhold_rates)
-    )
+    columns: list[Column] = []
+    for field, counts in patterns.items():
+        traits = {name: _traits(label_of(spec, name), readiness[name], field) for name in counts.readers}
+        columns += make_columns(counts, traits, withhold_rates=withhold_rates)
+    return tuple(columns)
+
+
+def _traits(label: str, ready: Readiness, field: str) -> ColumnTraits:
+    scope = ready.scope_of(field)
+    return ColumnTraits(label, scope, ready.scope_note if scope == ready.scope else "")
 
 
 def summarise_fields(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from duckdb import DuckDBPyConnection
 
 from auditor.audit.transfer import Cells, fetched
+from auditor.decode.payload_rows import PayloadKeys, members_of
 
 _KINDS: dict[str, type[str] | type[int] | type[bool]] = {
     "unit": int,
@@ -56,6 +57,18 @@ def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
             ) GROUP BY field, token, payload
         )
     """)
+
+
+def payload_keys(connection: DuckDBPyConnection, carried: frozenset[str] | None) -> PayloadKeys:
+    """Give the keys that the payloads of ``pairs`` hold; `carried` are those that predictions can hold, if known."""
+    rows = connection.execute("SELECT count(*) FROM pairs").fetchall()[0][0]
+    found: dict[str, set[str]] = {"payload": set(carried or ()), "reference_payload": set()}
+    for column, keys in found.items():
+        query = f"SELECT DISTINCT {column} FROM pairs WHERE {column} IS NOT NULL"
+        for (payloads,) in fetched(connection, query, {}, rows):
+            for payload in payloads:
+                keys.update(members_of(payload))
+    return PayloadKeys(frozenset(found["payload"]), frozenset(found["reference_payload"]))
 
 
 def count_units(connection: DuckDBPyConnection) -> dict[str, int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from auditor.decode.locales import locale_variables
+from auditor.decode.payload_rows import PayloadKeys
 from auditor.errors import ConsumerError
 from auditor.model.environment import Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
@@ -59,6 +60,7 @@ def make_plan(
     environment: Environment,
     fields: Mapping[str, FieldSpec],
     carried: frozenset[str] | None,
+    keys: PayloadKeys | None = None,
 ) -> Plan:
     """Derive a plan, clock and network as they are; ConsumerError where the interpreter or the root is not there."""
     root = spec.folder / (consumer.root or ".")
@@ -75,7 +77,7 @@ def make_plan(
         program=program,
         command=tuple(command),
         variables=variables,
-        config=config_of(spec, consumer, fields, carried, root, clock) | {"network": environment.network},
+        config=config_of(spec, consumer, fields, carried, keys, root, clock) | {"network": environment.network},
         clock=clock,
         clock_iso=environment.clock,
         zone=variables["TZ"],
@@ -139,6 +141,7 @@ def config_of(
     consumer: ConsumerSpec,
     fields: Mapping[str, FieldSpec],
     carried: frozenset[str] | None,
+    keys: PayloadKeys | None,
     root: Path,
     clock: float,
 ) -> dict[str, Any]:
@@ -157,7 +160,7 @@ def config_of(
         "model": consumer.model,
         "engine": consumer.engine,
         "settings": consumer.settings,
-        "plan": sql_plan(spec, consumer, fields),
+        "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
         "memory": consumer.memory,
         "timeout": consumer.timeout,
@@ -168,10 +171,12 @@ def config_of(
     }
 
 
-def sql_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec]) -> dict[str, Any] | None:
+def sql_plan(
+    spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec], keys: PayloadKeys | None
+) -> dict[str, Any] | None:
     """Locate the columns of a warehouse's model."""
     if consumer.adapter != "sql" or consumer.model is None:
         return None
     from auditor.decode.sql_model import model_plan  # sqlglot takes 0.1 s, and most consumers have no use for it
 
-    return model_plan(spec, consumer, fields)
+    return model_plan(spec, consumer, fields, keys)

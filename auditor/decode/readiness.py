@@ -61,6 +61,7 @@ class Report:
             not_varied=UNREACHED if clock_by == TIME_MACHINE else (),
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
+            alone=frozenset(ready.get("alone", ())),
         )
 
     def add(self, ready: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from auditor.decode.clock import CLOCKS, can_attribute
 from auditor.decode.exchange import Exchange, Limits, Lost, open_exchange
 from auditor.decode.frames import Job, Told, as_text, pack
 from auditor.decode.launches import launches, remember
+from auditor.decode.payload_rows import PayloadKeys, Role, row_writer
 from auditor.decode.plan import Plan, make_plan
 from auditor.decode.readiness import Report, death_error, is_as_planned, lost_its_clock, start_error
 from auditor.decode.stop import Stop
@@ -59,6 +60,7 @@ class Session:
         self._stop = stop or Stop()
         self._stop_is_own = stop is None
         self._told = Told()
+        self._rows = row_writer(plan.config)
         with ExitStack() as failed:
             failed.callback(self._close_stop)
             exchange, ready = self._start_one_of(launches)
@@ -141,30 +143,35 @@ class Session:
         field: str,
         tokens: Sequence[str],
         *,
-        payloads: bool = False,
+        payloads: Sequence[str] | None = None,
+        role: Role = "prediction",
         progress: Callable[[int], None] | None = None,
         order: Sequence[int] | None = None,
     ) -> Decodings:
-        """Decode raw values of a field, or, with `payloads`, the field's value in whole payloads.
+        """Decode raw values of a field, each alone or, with `payloads`, in the payload (JSON text) that it came in.
 
-        `progress` is told how many of them are decoded so far. `order` gives the positions in the order in which they
+        `role` says whether those are the payloads of predictions or of references, which may name a field otherwise.
+        `progress` is told how many values are decoded so far. `order` gives the positions in the order in which they
         are decoded; the answers stay aligned with `tokens`.
         """
         if field not in self.readiness.reads:
             raise ConsumerError(self.plan.consumer, f"decode {field}", "it does not read this field")
         found = Decodings([None] * len(tokens))
         if tokens:
-            job, indices = self._job(field, tokens, payloads, found)
+            job, indices = self._job(field, tokens, payloads, role, found)
             if order is not None:
                 indices = [index for index in order if index not in found.faults]
             self._supervisor.decode(job, indices, found, Meter(progress))
         return found
 
-    def _job(self, field: str, tokens: Sequence[str], payloads: bool, found: Decodings) -> tuple[Job, Sequence[int]]:
+    def _job(
+        self, field: str, tokens: Sequence[str], payloads: Sequence[str] | None, role: Role, found: Decodings
+    ) -> tuple[Job, Sequence[int]]:
         """Choose how the values are written; a JSON null is no text and is not sent to a parser of text."""
         everything = range(len(tokens))
-        if payloads:
-            return Job(field, "payload", tokens, quoted=True), everything
+        if payloads is not None:
+            sent = payloads if self._rows is None else self._rows.rows(field, tokens, payloads, role)
+            return Job(field, "payload", sent, quoted=True), everything
         receives = self.plan.config["receives"]
         if receives != "text":
             return Job(field, "value", tokens, quoted=receives == "json", parsed=receives == "python"), everything
@@ -200,6 +207,7 @@ def open_session(
     fields: Mapping[str, FieldSpec],
     *,
     carried: frozenset[str] | None = None,
+    keys: PayloadKeys | None = None,
     stop: Stop | None = None,
     watch: Watch | None = None,
     clocks: Sequence[str] = CLOCKS,
@@ -207,12 +215,13 @@ def open_session(
 ) -> Session:
     """Start a consumer in an environment, to read `fields`; ConsumerError says why it cannot be started.
 
-    `carried` names the keys that the source of predictions can carry, None where it holds whole payloads.
+    `carried` names the keys that the source of predictions can carry, None where it holds whole payloads; `keys` are
+    those that the payloads do carry, None where none will be sent.
     `stop` ends the start and all decoding from another thread; without it the session has one of its own.
     `watch` says what to do about its clock reads; to watch one site is a ConsumerError where `can_attribute` says why.
     `clocks` are the ways to fix the clock that may be used.
     """
-    plan = make_plan(spec, consumer, environment, fields, carried)
+    plan = make_plan(spec, consumer, environment, fields, carried, keys)
     session = Session(plan, stop, launches(plan, watch, clocks), patience)
     if watch is None and clocks == CLOCKS and session.readiness.clock_by:
         remember(session.plan)

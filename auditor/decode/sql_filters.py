@@ -25,18 +25,33 @@ class Condition:
 
         `tables` are those that it may read in a subquery: the mocked ones without the field's own.
         """
-        read = {_dotted(tuple(part.name for part in table.parts)).lower() for table in self.node.find_all(exp.Table)}
-        if read:
-            return read <= tables
+        if self.read:
+            return self.read <= tables
         return source not in self.origins or (len(self.origins) > 1 and self._is_equation())
 
-    def counts(self, numbers: Set[Origin], source: Origin) -> bool:
+    def binds_rows(self, carried: Set[Origin], links: Set[frozenset[Origin]], tables: Set[str]) -> bool:
+        """Say whether it can be judged on the mock whatever the payload: nothing that a payload carries is in it.
+
+        `links` tie what is carried to a table that is mocked to match; `tables` are those that no field comes from.
+        """
+        if self.read:
+            return self.read <= tables
+        if self._is_equation() and len(self.origins) > 1:
+            return self.origins not in links and not self.origins <= carried
+        return not self.origins & carried
+
+    def counts(self, numbers: Set[Origin], values: Set[Origin]) -> bool:
         """Say whether it may read the number of the row; windows and aggregates see whole groups of rows instead."""
-        of_keys = self._is_equation() and source not in self.origins
+        of_keys = self._is_equation() and not self.origins & values
         if not self.origins & numbers or of_keys or isinstance(self.node, exp.Is):
             return False
         is_not = isinstance(self.node, exp.Not) and isinstance(self.node.this, exp.Is)
         return not is_not and next(own(self.node, exp.Window, exp.AggFunc), None) is None
+
+    @property
+    def read(self) -> set[str]:
+        """The tables that its subqueries read."""
+        return {_dotted(tuple(part.name for part in table.parts)).lower() for table in self.node.find_all(exp.Table)}
 
     def _is_equation(self) -> bool:
         node = self.node
@@ -52,12 +67,21 @@ def _dotted(table: Name) -> str:
     return ".".join(table)
 
 
+def dotted(tables: Iterable[Name]) -> set[str]:
+    """Give the names of tables in lower case."""
+    return {_dotted(table).lower() for table in tables}
+
+
 def foreign_filter(
     query: Node, conditions: Sequence[Condition], source: Origin, tables: Iterable[Name]
 ) -> dict[str, str] | None:
     """Give the query with no filters but those that the field's own column cannot fulfil, and their text."""
-    others = {_dotted(table).lower() for table in tables if table != source[0]}
-    binding = [condition for condition in conditions if condition.binds(source, others)]
+    others = dotted(table for table in tables if table != source[0])
+    return only(query, conditions, [condition for condition in conditions if condition.binds(source, others)])
+
+
+def only(query: Node, conditions: Sequence[Condition], binding: Sequence[Condition]) -> dict[str, str] | None:
+    """Give the query with no filters but the binding ones, and their text; None where there are none."""
     if not binding:
         return None
     for number, condition in enumerate(conditions):

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from auditor.decode.sql_filters import Condition
+from auditor.decode.sql_gatherings import Gathering, Gatherings
 from auditor.decode.sql_meetings import Meeting, Meetings
 from auditor.decode.sql_outputs import LineageError, Name, Origin, Output, Outputs, united
 from auditor.decode.sql_syntax import (
@@ -38,10 +39,8 @@ class Lineage:
     filters: set[Origin] = field(default_factory=set)
     conditions: list[Condition] = field(default_factory=list)
     joined: set[Name] = field(default_factory=set)
-    #: The columns of each GROUP BY and PARTITION BY: rows that agree on them meet.
-    groups: list[set[Origin]] = field(default_factory=list)
+    gatherings: list[Gathering] = field(default_factory=list)
     meetings: list[Meeting] = field(default_factory=list)
-    neighbours: str = ""  # why any two rows may meet; empty where none do
 
 
 def lineage_of(query: Node) -> Lineage:
@@ -65,6 +64,9 @@ class _Locator:
         self.lineage.outputs = self._outputs(root)
         self._meetings = Meetings(
             self._table, lambda column, scope: self._resolve(column, scope, Outputs()), self._from
+        )
+        self._gatherings = Gatherings(
+            lambda column, scope: self._resolve(column, scope, self._outputs(scope)), self._meetings.tables_of
         )
         for scope in root.traverse():
             self._visit(scope)
@@ -199,7 +201,7 @@ class _Locator:
     def _visit(self, scope: Scope) -> None:
         """Note every column of a scope, and which of them decide on rows."""
         expression, lineage = scope.expression, self.lineage
-        lineage.neighbours = lineage.neighbours or _cut(expression)
+        lineage.gatherings += self._gatherings.of(scope)
         if not isinstance(expression, exp.Select):
             return
         lineage.meetings.append(self._meetings.of(scope))
@@ -212,31 +214,7 @@ class _Locator:
                 self._add_conditions(node.this, scope, outputs)
                 lineage.keys |= self._equated(node, scope, outputs)
         self._visit_joins(scope, outputs)
-        for node in argument(expression, "group"):
-            lineage.groups.append(self._origins_with(node, scope, outputs))
-        for window in own(expression, exp.Window):
-            partition = window.args.get("partition_by") or []
-            lineage.groups.append({o for part in partition for o in self._origins_with(part, scope, outputs)})
-        lineage.keys = lineage.keys.union(*lineage.groups)
-        lineage.neighbours = lineage.neighbours or self._neighbours(scope)
-
-    def _neighbours(self, scope: Scope) -> str:
-        """Say which clause lets every row depend on the others."""
-        expression = scope.expression
-        if any(distinct.args.get("on") for distinct in argument(expression, "distinct")):
-            return "DISTINCT ON"
-        plain = (
-            found for found in own(expression, exp.AggFunc) if found.find_ancestor(exp.Window, exp.Query) is expression
-        )
-        if not argument(expression, "group") and next(plain, None) is not None:
-            return "an aggregate without GROUP BY"
-        if (
-            scope.is_subquery
-            and not scope.is_correlated_subquery
-            and any(isinstance(s, exp.Table) for s in sources_of(scope))
-        ):
-            return "a subquery that reads a table whole"
-        return ""
+        lineage.keys |= {origin for one in lineage.gatherings if one.keyed for origin in one.columns}
 
     def _visit_joins(self, scope: Scope, outputs: Outputs) -> None:
         joins = argument(scope.expression, "joins")
@@ -269,8 +247,3 @@ class _Locator:
             if isinstance(equal.this, exp.Column) and isinstance(equal.expression, exp.Column):
                 found |= self._origins_with(equal, scope, before)
         return found
-
-
-def _cut(expression: Node) -> str:
-    """Name the clause by which a query gives only some of its rows."""
-    return next((clause.upper() for clause in ("limit", "offset", "sample") if argument(expression, clause)), "")

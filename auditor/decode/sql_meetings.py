@@ -24,16 +24,21 @@ class Meeting:
     parts: dict[str, frozenset[Name]]
     links: list[tuple[str, str, frozenset[Origin]]]
 
-    def untied(self, numbered: Set[Name], source: Origin) -> bool:
-        """Say whether rows of numbered tables meet without a key; `source` holds values and is none."""
-        waiting = {part for part, tables in self.parts.items() if tables & numbered}
-        reached = [waiting.pop()] if waiting else []
+    def untied(self, tables: Set[Name], ties: Callable[[frozenset[Origin]], bool]) -> bool:
+        """Say whether rows of these tables meet without a tie; `ties` says of two equal columns whether they are one.
+
+        What is tied through a table that is not one of these is tied too.
+        """
+        waiting = set(self.parts)
+        wanted = {part for part, read in self.parts.items() if read & tables}
+        reached = [min(wanted)] if wanted else []
+        waiting -= set(reached)
         for part in reached:
             for one, other, origins in self.links:
-                if part in (one, other) and source not in origins:
+                if part in (one, other) and ties(origins):
                     reached += waiting & {one, other}
                     waiting -= {one, other}
-        return bool(waiting)
+        return bool(waiting & wanted)
 
 
 class Meetings:
@@ -52,19 +57,20 @@ class Meetings:
         """Give the parts of a select: its sources and the subqueries of its clauses."""
         sources = {alias.lower(): source for alias, (_, source) in scope.selected_sources.items()}
         inner = {f"({number})": subquery for number, subquery in enumerate(scope.subquery_scopes)}
-        parts = {name: self._tables(part) for name, part in (sources | inner).items()}
+        parts = {name: self.tables_of(part) for name, part in (sources | inner).items()}
         links = [*self._equal(scope, sources), *self._shared(scope, sources)]
         for name, subquery in inner.items():
             links += self._correlated(name, subquery, sources)
         return Meeting(parts, links)
 
-    def _tables(self, source: Any) -> frozenset[Name]:
+    def tables_of(self, source: Any) -> frozenset[Name]:
+        """Give the tables that a source or query reads, those of the queries inside it too."""
         if isinstance(source, exp.Table):
             return frozenset([self._name_of(source)])
         if id(source) not in self._known:
             self._known[id(source)] = frozenset()  # a recursive query meets itself
             parts = [*sources_of(source), *source.subquery_scopes, *arms(source)]
-            self._known[id(source)] = frozenset(name for part in parts for name in self._tables(part))
+            self._known[id(source)] = frozenset(name for part in parts for name in self.tables_of(part))
         return self._known[id(source)]
 
     def _equal(self, scope: Scope, sources: dict[str, Any]) -> Iterator[tuple[str, str, frozenset[Origin]]]:

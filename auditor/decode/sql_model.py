@@ -16,9 +16,11 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.sql_filters import foreign_filter
 from auditor.decode.sql_lineage import Lineage, lineage_of, table_name
 from auditor.decode.sql_outputs import LineageError, Name, Origin, Output
+from auditor.decode.sql_rows import row_plan
 from auditor.decode.sql_syntax import Node
 from auditor.errors import ConsumerError
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
@@ -26,11 +28,14 @@ from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 _JINJA = ("{{", "{%")
 
 
-def model_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec]) -> dict[str, Any]:
+def model_plan(
+    spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, FieldSpec], keys: PayloadKeys | None = None
+) -> dict[str, Any]:
     """Give the `plan` of a worker's configuration for `consumer.model`; ConsumerError names what cannot be located.
 
     A read names an output column of the model; without one it is the column of the field's name. A field that the
-    model does not give is not read, unless a read says that it is.
+    model does not give is not read, unless a read says that it is. `keys` are those of the payloads that will be sent;
+    without any, and in scope ``field``, each raw value is read alone.
     """
     path = spec.folder / (consumer.root or ".") / str(consumer.model)
     shown = os.path.relpath(path, spec.folder)
@@ -48,6 +53,13 @@ def model_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, Fie
     for one in located.values():
         source = list(lineage.tables)[one["source"]], one["column"]
         one["probe"] = foreign_filter(query, lineage.conditions, source, lineage.tables)
+    by_payload = consumer.scope == "payload" and bool(located)
+    rows = None
+    if by_payload and keys is not None:
+        try:
+            rows = row_plan(query, lineage, located, fields, keys)
+        except LineageError as error:
+            raise ConsumerError(consumer.name, f"run {shown} on whole rows", error.seen, error.hint) from error
     return {
         "file": shown,
         "text": text,
@@ -57,6 +69,8 @@ def model_plan(spec: AuditSpec, consumer: ConsumerSpec, fields: Mapping[str, Fie
         "target": list(target),
         "sources": _sources(lineage),
         "fields": located,
+        "rows": rows,
+        "scope_note": "each string alone: it came in no payload" if by_payload and rows is None else "",
         "filters": sorted(f"{'.'.join(table)}.{column}" for table, column in lineage.filters),
     }
 
@@ -194,15 +208,15 @@ def _source(output: Output, field: FieldSpec) -> Origin:
 
 def _alone(lineage: Lineage, source: Origin, number: str | None) -> str:
     """Say why the model must run once per value; empty where rows do not meet."""
-    if any(group <= {source} for group in lineage.groups):
+    if any(one.keyed and one.columns <= {source} for one in lineage.gatherings):
         return "a window or group over the value itself or over all rows"
     numbered = {table for table, _ in lineage.keys} | {source[0]}
-    if any(meeting.untied(numbered, source) for meeting in lineage.meetings):
+    if any(meeting.untied(numbered, lambda origins: source not in origins) for meeting in lineage.meetings):
         return "tables that meet without a key"
     numbers = lineage.keys if number is None else lineage.keys | {(source[0], number)}
-    if any(condition.counts(numbers - {source}, source) for condition in lineage.conditions):
+    if any(condition.counts(numbers - {source}, {source}) for condition in lineage.conditions):
         return "a filter on a key"
-    return lineage.neighbours
+    return next((one.clause for one in lineage.gatherings if not one.keyed), "")
 
 
 def _carrier(lineage: Lineage, source: Origin) -> Output | None:

@@ -218,8 +218,8 @@ def _witnesses(
         f"SELECT {side} AS unit FROM judged WHERE field = {sql.text(name)} AND {cases}" for side in sides
     )
     ((strings,),) = census.query(
-        f"SELECT min((length(token), token, unit), {WITNESSES}) FROM f_dates JOIN ({used}) USING (unit)"
-        f" WHERE {condition}"
+        f"SELECT min((length(token), token, unit), {WITNESSES}) FROM (SELECT token, min(unit) AS unit FROM f_dates"
+        f" JOIN ({used}) USING (unit) WHERE {condition} GROUP BY token)"
     )
     units = units_of(strings)
     tokens = dict(census.query(f"SELECT unit, token FROM f_dates WHERE unit IN {sql.numbers(units)}"))

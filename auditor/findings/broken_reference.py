@@ -26,13 +26,13 @@ def find_broken_references(census: Census) -> Iterator[Draft]:
 
 def _drafts(census: Census, field: str, decoder: str, broken: str) -> Iterator[Draft]:
     cases = f"FROM judged WHERE field = {sql.text(field)} AND {broken}"
-    ((affected, strings),) = census.query(f"SELECT coalesce(sum(n), 0), count(DISTINCT r_unit) {cases}")
+    ((affected,),) = census.query(f"SELECT coalesce(sum(n), 0) {cases}")
     if not affected:
         return
-    shortest = (
-        f"SELECT min((length(token), token, unit), {WITNESSES}) FROM outcomes WHERE unit IN (SELECT r_unit {cases})"
+    texts = f"SELECT token, min(unit) AS unit FROM outcomes WHERE unit IN (SELECT r_unit {cases}) GROUP BY token"
+    ((strings, witnesses),) = census.query(
+        f"SELECT count(*), min((length(token), token, unit), {WITNESSES}) FROM ({texts})"
     )
-    ((witnesses,),) = census.query(shortest)
     consumers = (decoder,) if decoder in census.readers(field) else ()
     reader = decoder if consumers else "the typed reader"
     yield Draft(

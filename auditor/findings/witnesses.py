@@ -111,14 +111,20 @@ def _examples(
 ) -> dict[tuple[int, int], _Example]:
     """Give an example of each string among the cases of its draft: the first whose prediction it is, if any."""
     pairs = ", ".join(f"({number}, {unit})" for number, units in enumerate(shown) for unit in units)
+    shown_units = f"SELECT draft, unit, unit AS alike FROM (VALUES {pairs}) shown(draft, unit)"
+    if census.has_payloads:  # the same string in another payload, where it fared alike
+        shown_units = (
+            f"SELECT draft, shown.unit, other.unit AS alike FROM (VALUES {pairs}) shown(draft, unit)"
+            " JOIN f_strings own ON own.unit = shown.unit JOIN f_strings other USING (grp, text)"
+        )
     predicted = sql.numbers(number for number, draft in enumerate(drafts) if draft.role != "reference")
     referred = sql.numbers(number for number, draft in enumerate(drafts) if draft.role != "prediction")
     conditions = {number: drafts[number].cases for number, units in enumerate(shown) if units}
     allowed = "".join(f" WHEN {number} THEN {cases}" for number, cases in conditions.items() if cases != "true")
     columns = "draft, unit, n, first_row, place, pattern"
     uses = (
-        f"SELECT {columns}, 0 AS side FROM shown JOIN judged ON p_unit = unit WHERE draft IN {predicted} UNION ALL"
-        f" SELECT {columns}, 1 FROM shown JOIN judged ON r_unit = unit WHERE draft IN {referred}"
+        f"SELECT {columns}, 0 AS side FROM shown JOIN judged ON p_unit = alike WHERE draft IN {predicted} UNION ALL"
+        f" SELECT {columns}, 1 FROM shown JOIN judged ON r_unit = alike WHERE draft IN {referred}"
         f" AND (r_unit IS DISTINCT FROM p_unit OR (draft IN {predicted}) IS NOT TRUE)"
     )
     where = f" WHERE CASE draft{allowed} ELSE true END" if allowed else ""
@@ -126,7 +132,7 @@ def _examples(
     return {
         (number, unit): _Example("reference" if side else "prediction", int(rows), row)
         for number, unit, rows, row, side in census.query(
-            f"WITH shown(draft, unit) AS (VALUES {pairs}), uses AS ({uses})"
+            f"WITH shown AS ({shown_units}), uses AS ({uses})"
             f" SELECT draft, unit, sum(n), min_by(first_row, {first}), min(side) FROM uses{where} GROUP BY ALL"
         )
     }

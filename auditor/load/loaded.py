@@ -40,15 +40,19 @@ class Loaded:
 
     def cases_of(
         self, connection: duckdb.DuckDBPyConnection, field: str, tokens: Sequence[str]
-    ) -> list[tuple[str, str]]:
-        """Give (case id, token) of every case whose reference of `field` is one of `tokens`, in file order."""
+    ) -> list[tuple[str, str, str | None]]:
+        """Give case id, token and payload of every case whose reference of `field` is one of `tokens`, in file order.
+
+        The payload is None where it is not read: it was not asked for, or is made of several rows.
+        """
         table = self.references
         long = table.layout.form == "long"
         name = "value" if long else f"v{list(table.layout.fields).index(field)}"
-        rows = table.scan(connection, ("id", "field", name) if long else ("id", name))
+        rows = table.scan(connection, ("id", "field", name) if long else ("id", name, "payload"))
         of_field = "field = $field" if long else "$field IS NOT NULL"
         query = (
-            f"SELECT id, token FROM (SELECT ordinal, id, {table.value(name, name).as_token()} AS token "
+            f"SELECT id, token, payload FROM (SELECT ordinal, id, {table.value(name, name).as_token()} AS token, "
+            f"{'NULL' if long else 'payload'} AS payload "
             f"FROM {rows} WHERE {of_field}) WHERE token IN (SELECT unnest($tokens::VARCHAR[])) ORDER BY ordinal"
         )
         try:

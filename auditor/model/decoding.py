@@ -49,7 +49,8 @@ class Readiness:
     `reads` maps each field to the target that reads it; `version` is derived from the parser's sources and what it
     imported; `settings` are recorded as they are; `not_fixed` names the parts of the base environment that could not
     be set; `clock_by` names the way in which the clock was fixed, `not_varied` says what it does not reach in this
-    process; `scope` is ``payload`` or ``field`` for a pydantic consumer, else empty, and `scope_note` says why.
+    process; `scope` is ``payload`` or ``field`` for a pydantic consumer and an SQL model, else empty, and `scope_note`
+    says why, or what of a payload is missing. `alone` are fields that are read without their payload whatever the scope.
     """
 
     consumer: str
@@ -61,3 +62,8 @@ class Readiness:
     not_varied: tuple[str, ...] = ()
     scope: str = ""
     scope_note: str = ""
+    alone: frozenset[str] = frozenset()
+
+    def scope_of(self, field: str) -> str:
+        """Give the scope in which a field is read."""
+        return "field" if self.scope and field in self.alone else self.scope

@@ -70,6 +70,9 @@ def _check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> 
             what = f"there is no file {folder / consumer.get('root', '.') / model}"
             mistakes.add(("consumers", name, "model"), what, _relative_to(consumer))
         return
+    if consumer.has("scope"):
+        hint = "remove it; an expression reads its own column alone, and a model file is named by `model`"
+        mistakes.add(("consumers", name, "scope"), "makes no sense without a model file", hint)
     if not consumer.has("reads"):
         hint = 'such as reads.total = "try_cast({value} as decimal(18, 2))", or model = "models/contracts.sql"'
         mistakes.add(("consumers", name), "a sql consumer needs either reads or model", hint)

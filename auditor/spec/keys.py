@@ -103,7 +103,7 @@ ADAPTERS_OF: dict[str, tuple[str, ...]] = {
     "interpreter": ("python", "pydantic"),
     "engine": ("sql",),
     "model": ("pydantic", "sql"),
-    "scope": ("pydantic",),
+    "scope": ("pydantic", "sql"),
     "settings": ("sql",),
 }
 

@@ -92,7 +92,7 @@ class ConsumerSpec(Table):
     engine: Literal["duckdb"] | None = Field(None, description="SQL engine.")
     model: str | None = Field(None, description="module:Model of a pydantic consumer, or path of an SQL model file.")
     scope: Literal["payload", "field"] = Field(
-        "payload", description="Pydantic: validate the whole payload or one field."
+        "payload", description="Pydantic and SQL model files: read the whole payload, or each field alone."
     )
     settings: dict[str, str] = Field(default_factory=dict, description="SQL: session settings, applied with SET.")
     planned: bool = Field(False, description="The consumer does not exist yet.")

@@ -94,10 +94,10 @@ def decode_each(parse: Callable[[Any], Any], values: List[Any], base: int, tags:
     return outcome
 
 
-def decode_whole(adapter: Any, field: str, values: List[Any]) -> Outcome:
+def decode_whole(decode: Callable[..., Any], field: str, values: List[Any]) -> Outcome:
     """Decode a frame in one call of an adapter that works on columns."""
     outcome = Outcome()
-    texts, faults = adapter.decode_batch(field, values)
+    texts, faults = decode(field, values)
     outcome.texts = [text or "" for text in texts]
     for index in sorted(faults):
         status, error = faults[index]
@@ -150,7 +150,10 @@ class Kernel:
             return decode_each(self.parser(field, mode), values, base, self.tags[field], self.channel)
         self.channel.words[0] = base
         try:
-            return decode_whole(self.adapter, field, values)
+            adapter = self.adapter
+            return decode_whole(
+                adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values
+            )
         except MemoryError as error:
             outcome = Outcome()
             outcome.stop = describe(error)

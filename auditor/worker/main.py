@@ -23,13 +23,15 @@ path), reads (field: target), receives, scope, carried, model, engine, settings,
 where there should be none), travel (True for the last way to fix the clock), watch (None, or what
 `attribution.Attribution` takes). The adapter has
 
-    ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note
+    ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
+                               alone [field]: read without their payload whatever the scope
     imports                    an `imports.Imports` made before the consumer is opened, where its version is what it
                                imports (optional)
     parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding
     payload_parser(field)      the same for the JSON text of a whole payload (optional)
 or, instead of `parser`,
     decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why
+    decode_payloads(field, rows)                      the same for payloads as rows: JSON lists of texts (optional)
 
 The kernel loops, keeps the progress word, turns objects into tagged text and catches whatever is raised. A start that
 fails raises any exception; its attributes `tried`, `seen` and `hint` are shown where it has them, as those of

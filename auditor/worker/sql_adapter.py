@@ -1,7 +1,9 @@
 """Adapter for SQL on DuckDB: an expression per field, or the warehouse's whole model on a mocked source.
 
 ``reads`` maps a field to an expression with ``{value}`` in the place of the column. ``plan`` is None or, as
-`auditor/decode/sql_model.py` makes it, the model with the source column and the output column of each field.
+`auditor/decode/sql_model.py` makes it, the model with the source column and the output column of each field. Its
+``rows`` say how payloads become rows of the source (scope ``payload``); without them, and for every raw value that comes
+without its payload, the source has one column filled (scope ``field``).
 """
 
 # ruff: noqa: B905 - zip has no `strict` on Python 3.8
@@ -13,11 +15,12 @@ import os
 from . import sql_model_run
 from .sql_engine import SURROGATE, Engine, can_be_sent, parts_of
 from .sql_expression import Expression
+from .sql_rows import Rows
 from .sql_tags import take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Optional, Tuple
+    from typing import Any, Callable, Dict, List, Optional, Tuple
 
 
 class SqlAdapter:
@@ -30,12 +33,15 @@ class SqlAdapter:
         self.reads: "Dict[str, str]" = config["reads"]
         self.readers: "Dict[str, Any]" = {}
         self.model = sql_model_run.Model(self.engine, self.plan) if self.plan else None
+        self.rows: "Optional[Rows]" = None
         self.engine.seal()
         for field in config["fields"]:
             if self.model is not None and field in self.plan["fields"]:
                 self.readers[field] = self.model.reader(field)
             elif field in self.reads:
                 self.readers[field] = Expression(self.engine, field, self.reads[field])
+        if self.model is not None and self.plan["rows"]:
+            self.rows = Rows(self.model, [field for field in config["fields"] if field in self.plan["fields"]])
 
     def ready(self) -> "Dict[str, Any]":
         """Say what reads each field, and what that is made of."""
@@ -46,21 +52,36 @@ class SqlAdapter:
             parts["model"] = self.plan["text"]
             settings.update(self.model.notes())
         reads = {field: reader.shown for field, reader in self.readers.items()}
-        return {"reads": reads, "version_parts": parts, "settings": settings}
+        ready = {"reads": reads, "version_parts": parts, "settings": settings}
+        if self.model is not None:
+            note = self.plan["scope_note"] if self.rows is None else self.rows.note()
+            alone = [field for field in self.readers if field not in self.plan["fields"]]
+            scope = "field" if self.rows is None else "payload"
+            ready.update({"scope": scope, "scope_note": note, "alone": alone})
+        return ready
 
     def decode_batch(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
         """Decode a column of texts; what the engine cannot be sent costs itself alone."""
         reader = self.readers[field]
         sendable = values if can_be_sent("".join(values)) else [value for value in values if can_be_sent(value)]
         marks: "List[str]" = []
+        for part in parts_of(sendable):
+            marks += self._marks(reader.read, sendable[part.start : part.stop])
+        texts, faults = take(marks, reader.kind)
+        return (texts, faults) if sendable is values else put_back(values, texts, faults)
+
+    def decode_payloads(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
+        """Decode the field in whole rows, each the JSON text of a list of texts."""
+        rows = self.rows
+        assert rows is not None, "rows are sent in payload scope only"
+        return take(self._marks(lambda part: rows.read(field, part), values), self.readers[field].kind)
+
+    def _marks(self, read: "Callable[[List[str]], List[str]]", values: "List[str]") -> "List[str]":
         try:
-            for part in parts_of(sendable):
-                marks += reader.read(sendable[part.start : part.stop])
+            return read(values)
         except self.engine.fatal:
             self._reopen()
             raise
-        texts, faults = take(marks, reader.kind)
-        return (texts, faults) if sendable is values else put_back(values, texts, faults)
 
     def _reopen(self) -> None:
         self.engine.reopen()

@@ -1,4 +1,4 @@
-"""A warehouse model run whole, as it is written, on a mocked source.
+"""A warehouse model run whole, as it is written, on a mocked source of one column; `sql_rows` is about whole rows.
 
 The source's tables exist with every column that the model names, as texts. One column holds the distinct values, the
 keys hold the number of the row, all others are NULL; the number comes back in an output column that passes a source
@@ -56,6 +56,7 @@ class Model:
                 self.engine.connection.execute(statement)
             for source, table in zip(self.plan["sources"], self.tables):
                 self._create(source, table)
+            self.seeds = self._filled()
             self._create_schema(self.plan["target"])
             if self.plan["kind"] == "view":
                 self.engine.connection.execute(self.plan["statement"])
@@ -63,6 +64,12 @@ class Model:
         except self.engine.error as error:
             hint = "create the source table in the model file, before the select, where its columns are not texts"
             raise StartError(self.tried, message_of(error), hint) from error
+
+    def _filled(self) -> "List[str]":
+        """Give the tables that the set-up fills and no field comes from: they keep their rows."""
+        read = {field["source"] for field in self.plan["fields"].values()}
+        others = [table for number, table in enumerate(self.tables) if number not in read]
+        return [table for table in others if self.engine.rows("SELECT 1 FROM %s LIMIT 1" % table)]
 
     def _create(self, source: "Dict[str, Any]", table: str) -> None:
         self._create_schema(source["name"])
@@ -92,6 +99,8 @@ class Model:
         """Put values into the field's source column, and the number of the row into the keys."""
         self.single = None
         for number, (source, table) in enumerate(zip(self.plan["sources"], self.tables)):
+            if table in self.seeds:
+                continue
             self.engine.run("DELETE FROM " + table)
             row = dict.fromkeys(source["keys"], "CAST(i AS VARCHAR)")
             if number == field["source"]:
@@ -122,7 +131,8 @@ class Model:
             raise StartError(tried, "the model has no such column on " + self.engine.name, hint)
         self._check_source(located, tried)
         reader = Reader(self, field, located, self.kinds[output])
-        self._check_filter(reader, tried)
+        if not self.plan["rows"]:
+            self._check_filter(reader, tried)
         return reader
 
     def _check_filter(self, reader: "Reader", tried: str) -> None:
@@ -159,6 +169,8 @@ class Model:
     def notes(self) -> "Dict[str, str]":
         """Say what of the mock a reader of the results should know."""
         notes = {"model": self.plan["file"]}
+        if self.plan["rows"]:
+            return notes
         if self.plan["filters"]:
             notes["rows depend on"] = ", ".join(self.plan["filters"]) + " (NULL in the mock where it is another field)"
         alone = ["%s: %s" % (name, field["alone"]) for name, field in self.plan["fields"].items() if field["alone"]]

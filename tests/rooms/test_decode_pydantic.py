@@ -235,7 +235,7 @@ def test_a_field_in_its_payload_reads_as_the_application_does(folder, models):
                     expected.append(tagged(getattr(models.Contract.model_validate_json(text), field)))
                 except ValidationError:
                     expected.append(None)
-            assert session.decode(field, payloads, payloads=True).texts == expected
+            assert session.decode(field, payloads, payloads=payloads).texts == expected
 
 
 def faults(decodings: Decodings) -> list[str]:
@@ -245,11 +245,11 @@ def faults(decodings: Decodings) -> list[str]:
 def test_an_error_elsewhere_rejects_the_field_and_says_where(folder):
     texts = [payload(GOOD | {"count": '"3"'}), payload({**GOOD, "extra": "1"}), payload(GOOD | {"poNumber": '"1"'})]
     with session_of(folder) as session:
-        count = session.decode("count", texts, payloads=True)
+        count = session.decode("count", texts, payloads=texts)
         assert count.texts == [None, "int:3", None]
         assert faults(count)[0] == "ValidationError: Input should be a valid integer [int_type]"
         assert faults(count)[1].startswith("ValidationError: payload rejected: poNumber: String should have at least 3")
-        assert shown(session.decode("day", texts[:1], payloads=True)) == [
+        assert shown(session.decode("day", texts[:1], payloads=texts[:1])) == [
             "rejected: ValidationError: payload rejected: count: Input should be a valid integer [int_type]"
         ]
 
@@ -258,11 +258,11 @@ def test_model_validators_take_part_in_a_payload_only(folder):
     types = {"start": "date", "end": "date", "note": "category"}
     texts = ['{"start": "2024-03-02", "end": "2024-03-01"}', '{"start": "2024-03-01", "end": "2024-03-02"}']
     with session_of(folder, "Checked", types) as session:
-        assert shown(session.decode("end", texts, payloads=True)) == [
+        assert shown(session.decode("end", texts, payloads=texts)) == [
             "rejected: ValidationError: payload rejected: the model: Value error, ends before it starts [value_error]",
             "date:2024-03-02",
         ]
-        assert shown(session.decode("note", texts[1:], payloads=True)) == ["text:NONE"]
+        assert shown(session.decode("note", texts[1:], payloads=texts[1:])) == ["text:NONE"]
         assert shown(session.decode("end", ['"2024-03-01"'])) == ["date:2024-03-01"]
         assert shown(session.decode("note", ['"a"'])) == ["text:a"]
 
@@ -286,7 +286,7 @@ def test_fields_are_found_by_name_alias_path_or_as_told(folder):
         assert session.readiness.reads == {"po": "Contract.code"}
     with session_of(folder, "Tree", {"deep": "integer"}, reads={"deep": "inner.size"}) as session:
         text = '{"size": 1, "inner": {"size": 2}}'
-        assert shown(session.decode("deep", [text], payloads=True)) == ["int:2"]
+        assert shown(session.decode("deep", [text], payloads=[text])) == ["int:2"]
         assert shown(session.decode("deep", ["2"]))[0].startswith("rejected: ValidationError: a nested field")
     with session_of(folder, "Tree", {"size": "integer"}) as session:
         assert shown(session.decode("size", ["2", '"x"']))[0] == "int:2"
@@ -295,7 +295,7 @@ def test_fields_are_found_by_name_alias_path_or_as_told(folder):
 def test_a_model_receives_text_where_the_consumer_does(folder):
     with session_of(folder, "Tree", {"size": "integer"}, receives="text") as session:
         assert shown(session.decode("size", ["2", '"3"']))[:2] == ["int:2", "int:3"]
-        assert shown(session.decode("size", ['{"size": 2, "inner": null}'], payloads=True)) == ["int:2"]
+        assert shown(session.decode("size", ["2"], payloads=['{"size": 2, "inner": null}'])) == ["int:2"]
 
 
 @pytest.mark.parametrize(

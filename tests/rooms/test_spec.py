@@ -175,7 +175,7 @@ def test_all_mistakes_are_listed_at_once_in_the_order_of_the_lines(tmp_path: Pat
         ("timeout = 1.5", "timeout = 0", "consumers.warehouse.timeout", "above zero"),
         ('{ TZ = "Europe/London" }', "{ TZ = 1 }", "consumers.billing.env.TZ", "put the value in quotes"),
         ('timeout = "500 ms"', 'engine = "duckdb"', "consumers.billing.engine", "no sense for a python consumer"),
-        ('timeout = "500 ms"', 'scope = "field"', "consumers.billing.scope", "it is for pydantic consumers"),
+        ('timeout = "500 ms"', 'scope = "field"', "consumers.billing.scope", "it is for pydantic and sql consumers"),
         ('timeout = "500 ms"', 'root = "nowhere"', "consumers.billing.root", "there is no folder"),
         ('timeout = "500 ms"', 'interpreter = "no/bin/python"', "consumers.billing.interpreter", "python -m venv no"),
         ('"ingest:parse_total"', '"ingest.parse_total"', "consumers.billing.reads.total", "must be module:function"),
