@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from auditor.audit.batches import Batches, ask_batches
 from auditor.audit.events import Progress
 from auditor.audit.transfer import Cells
 from auditor.audit.units import FieldUnits
@@ -89,7 +90,7 @@ class Answers:
 
 
 def ask_all(
-    spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits]
+    spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits], batches: Batches
 ) -> Iterator[Progress | dict[tuple[str, str], Answers]]:
     """Decode every field's units with every consumer that reads it; gives progress, and last the answers.
 
@@ -100,7 +101,7 @@ def ask_all(
         futures = []
         try:
             for name, session in sessions.items():
-                futures.append(pool.submit(_ask, spec.consumers[name], session, units, events.put))
+                futures.append(pool.submit(_ask, spec, spec.consumers[name], session, units, batches, events.put))
                 futures[-1].add_done_callback(events.put)
             yield from _progress(events, len(futures))
         finally:
@@ -128,13 +129,24 @@ def _progress(
 
 
 def _ask(
-    consumer: ConsumerSpec, session: Session, units: Mapping[str, FieldUnits], report: Callable[[Progress], None]
+    spec: AuditSpec,
+    consumer: ConsumerSpec,
+    session: Session,
+    units: Mapping[str, FieldUnits],
+    batches: Batches,
+    report: Callable[[Progress], None],
 ) -> dict[tuple[str, str], Answers]:
     fields = [units[name] for name in session.readiness.reads if name in units]
     total, done = sum(len(one) for one in fields), 0
     answers = {}
     for one in fields:
         collected = Answers()
+        if consumer.batch:
+            collected.add(*ask_batches(spec.fields[one.field], consumer, session, one, batches[one.field]))
+            done += len(one)
+            report(Progress(consumer.name, done, total))
+            answers[one.field, consumer.name] = collected
+            continue
         by_payload = one.by_payload and session.readiness.scope == "payload"
         for (raw,) in one.chunks("payload" if by_payload else "token"):
             base = done
@@ -142,7 +154,8 @@ def _ask(
             def progress(decoded: int, base: int = base) -> None:
                 report(Progress(consumer.name, base + decoded, total))
 
-            strings, asked = _to_ask(raw, distinct=not one.by_payload, nulls=by_payload or consumer.receives != "text")
+            distinct = not (one.by_payload or one.by_role)
+            strings, asked = _to_ask(raw, distinct=distinct, nulls=by_payload or consumer.receives != "text")
             decodings = session.decode(one.field, strings, payloads=by_payload, progress=progress)
             collected.add(decodings, asked)
             done += len(raw)

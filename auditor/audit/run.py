@@ -10,6 +10,7 @@ from typing import Literal
 
 import duckdb
 
+from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
@@ -74,7 +75,8 @@ def audit(
         yield Loaded(loaded.cases)
         sessions = open_sessions(spec, list(spec.consumers.values()), loaded.carried, stack)
         yield from (ConsumerReady(session.readiness) for session in sessions.values())
-        decoded = yield from _decode(connection, spec, sessions, payloads=payloads)
+        batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
+        decoded = yield from _decode(connection, spec, sessions, batches, payloads=payloads)
         stack.close()
         create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
         run = _score(connection, spec, loaded, decoded, broken_references)
@@ -115,14 +117,22 @@ def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tupl
 
 
 def _decode(
-    connection: duckdb.DuckDBPyConnection, spec: AuditSpec, sessions: Mapping[str, Session], *, payloads: bool
+    connection: duckdb.DuckDBPyConnection,
+    spec: AuditSpec,
+    sessions: Mapping[str, Session],
+    batches: Batches,
+    *,
+    payloads: bool,
 ) -> Generator[Progress, None, _Decoded]:
     readers = _readers(spec, sessions)
-    create_units(connection, payloads=payloads)
+    create_units(connection, payloads=payloads, by_role=tuple(batches))
     counts = count_units(connection)
-    units = {name: field_units(connection, name, counts.get(name, 0), payloads=payloads) for name in spec.fields}
+    units = {
+        name: field_units(connection, name, counts.get(name, 0), payloads=payloads, by_role=name in batches)
+        for name in spec.fields
+    }
     answers: dict[tuple[str, str], Answers] = {}
-    for event in ask_all(spec, sessions, units):
+    for event in ask_all(spec, sessions, units, batches):
         if isinstance(event, Progress):
             yield event
         else:

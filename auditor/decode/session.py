@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -99,9 +100,12 @@ class Session:
         tokens: Sequence[str],
         *,
         payloads: bool = False,
+        alone: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Decodings:
         """Decode raw values of a field, or, with `payloads`, the field's value in whole payloads.
+
+        A consumer that takes batches reads them all as one, in their order; with `alone` each is a batch of its own.
 
         `progress` is told how many of them are decoded so far.
         """
@@ -110,7 +114,10 @@ class Session:
         found = Decodings([None] * len(tokens))
         if tokens:
             job, indices = self._job(field, tokens, payloads, found)
-            self._supervisor.decode(job, indices, found, Meter(progress))
+            if self.plan.config["batch"] and not alone:
+                self._supervisor.decode_batch(replace(job, mode="batch"), indices, found, Meter(progress))
+            else:
+                self._supervisor.decode(job, indices, found, Meter(progress))
         return found
 
     def _job(self, field: str, tokens: Sequence[str], payloads: bool, found: Decodings) -> tuple[Job, Sequence[int]]:

@@ -29,8 +29,10 @@ def pick(census: Census, field: str, condition: str, role: Role = "either") -> P
         f" WHERE field = $field AND ({condition}){of_role}",
         {"field": field},
     )
+    # A string that has several rows is shown as the first of them.
+    texts = "(SELECT token, min(unit) AS unit FROM f_picked GROUP BY token)" if census.has_repeats else "f_picked"
     ((strings, shortest),) = census.query(
-        f"SELECT count(*), min((length(token), token, unit), {WITNESSES}) FROM f_picked"
+        f"SELECT count(*), min((length(token), token, unit), {WITNESSES}) FROM {texts}"
     )
     if not strings:
         return Picked(0, 0, 0, ())

@@ -20,12 +20,13 @@ class Decodings:
     """Decodings of a batch, aligned with the raw values sent.
 
     `texts[i]` is the value as tagged text (``date:2024-03-01``, ``decimal:12.50``), or None when `faults[i]` says why
-    there is none.
+    there is none. `failures` says why a batch failed as a whole, which is then the fault of each of its values.
     """
 
     texts: list[str | None]
     faults: dict[int, Fault] = field(default_factory=dict)
     warnings: dict[int, str] = field(default_factory=dict)
+    failures: list[Fault] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
