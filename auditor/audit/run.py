@@ -15,6 +15,7 @@ from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.events import ConsumerReady, Event, Loaded, Progress, RunFinished
+from auditor.audit.neighbours import ask_neighbours
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.summary import (
@@ -33,6 +34,7 @@ from auditor.findings.context import Context
 from auditor.findings.probes import ProbeOutcome
 from auditor.load import Loaded as LoadedCases
 from auditor.load import load
+from auditor.model.neighbours import NeighbourProbe
 from auditor.model.run import Run
 from auditor.score.columns import count_patterns
 from auditor.score.verdict_table import create_judged
@@ -55,6 +57,7 @@ class _Decoded:
     sessions: Mapping[str, Session]
     probes: tuple[ProbeOutcome, ...]
     notes: tuple[str, ...]
+    neighbours: tuple[NeighbourProbe, ...]
 
 
 def audit(
@@ -142,7 +145,8 @@ def _decode(
     _fill_outcomes(connection, spec, units, answers, index)
     check_currencies(connection, spec, readers, index)
     probes, unasked = ask_probes(connection, spec, sessions, readers, index)
-    return _Decoded(readers, index, sessions, probes, notes + unasked)
+    neighbours, tried = ask_neighbours(connection, spec, sessions, index, batches)
+    return _Decoded(readers, index, sessions, probes, notes + unasked + tried, neighbours)
 
 
 def _fill_outcomes(
@@ -182,6 +186,7 @@ def _score(
         columns={(column.field, column.consumer): column for column in columns},
         probes=decoded.probes,
         case_ids=lambda rows: loaded.case_at(connection, rows),
+        neighbours=decoded.neighbours,
     )
     findings = find(context)
     return make_run(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import duckdb
 
 from auditor.findings.probes import ProbeOutcome
+from auditor.model.neighbours import NeighbourProbe
 from auditor.model.run import Column
 from auditor.spec.models import AuditSpec
 
@@ -28,6 +29,7 @@ class Context:
     columns: dict[tuple[str, str], Column]
     probes: tuple[ProbeOutcome, ...]
     case_ids: Callable[[Sequence[int]], dict[int, str]]
+    neighbours: tuple[NeighbourProbe, ...] = ()
 
     def owners(self, consumers: Sequence[str]) -> tuple[str, ...]:
         """Give the owner of each consumer, or its name where the spec names none; each once, in order."""
