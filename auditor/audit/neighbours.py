@@ -57,8 +57,8 @@ def _note(probe: NeighbourProbe) -> str:
     where = f"{probe.field}, {probe.consumer}, {probe.role}s"
     said = f"neighbours not varied: {probe.not_varied}" if probe.not_varied else _tried(probe)
     if probe.spoilers:
-        first, count = probe.spoilers[0], len(probe.spoilers)
-        others = f" and {count - 1} more strings" if count > 1 else ""
+        first, more = probe.spoilers[0], len(probe.spoilers) - 1
+        others = f" and {plural(more, 'more string', 'more strings')}" if more else ""
         said += f"; the whole batch is refused because of {first}{others}, refused alone too"
     return f"{where}: {said}"
 

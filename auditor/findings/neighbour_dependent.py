@@ -21,6 +21,9 @@ NEIGHBOUR_CODE: Moved = "neighbour-dependent"
 #: Ways of varying a batch that a detail names one by one.
 NAMED = 6
 
+#: Characters of an error in a note.
+LONGEST = 120
+
 _MOMENTS = ("date", "datetime")
 
 
@@ -142,8 +145,14 @@ def _among(company: str) -> str:
 
 def _note(move: NeighbourMove) -> str:
     readings = (*move.smallest, move.readings[1]) if move.smallest else move.readings
-    unique = dict.fromkeys(f"{company}: {_shown(answer)}" for company, answer in readings)
+    unique = dict.fromkeys(f"{company}: {_shown(answer)}{_why(answer)}" for company, answer in readings)
     return "; ".join(unique)
+
+
+def _why(answer: Answer) -> str:
+    """Give the first line of an error."""
+    line = (answer.error or "").split("\n")[0]
+    return f" ({line if len(line) <= LONGEST else line[:LONGEST] + '…'})" if line and answer.letter != "n" else ""
 
 
 def _shown(answer: Answer) -> str:

@@ -16,6 +16,7 @@ from auditor.judge.batches import settle
 from auditor.judge.keys import grain_key, unexpected_type
 from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer
+from auditor.model.figures import plural
 from auditor.model.neighbours import Moved, NeighbourMove, NeighbourProbe, Reading
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.injected import BLOCK, blocks, by_form, neighbours, some_of_each
@@ -105,16 +106,18 @@ def probe_neighbours(session: Session, field: FieldSpec, receives: str, batch: B
         return replace(probe, not_varied=why)
     others = neighbours(field, receives)
     alone = reader.read(list(dict.fromkeys((*rows, *others))), alone=True)
+    scored = batch.scored
     spoilers: tuple[str, ...] = ()
     if base.failed:
         spoilers = tuple(token for token in dict.fromkeys(rows) if token in alone.refused)
         rows = [token for token in rows if token not in alone.refused]
-        base = reader.read(rows)
+        if spoilers:
+            base, scored = reader.read(rows), {}
     probe = replace(probe, rows=len(rows), strings=len(set(rows)), spoilers=spoilers)
     if not rows:
         return replace(probe, not_varied="every row is refused alone too")
     try:
-        moves = _moves(reader, batch, rows, base, alone, others, is_scored=len(rows) == len(batch.rows))
+        moves = _moves(reader, replace(batch, scored=scored), rows, base, alone, others)
     except _Unstable:
         return replace(probe, not_varied="equal batches are not read alike: nothing can be blamed on neighbours")
     return replace(probe, tried=tuple(reader.tried), moves=moves)
@@ -125,29 +128,26 @@ def _some_rows(field: FieldSpec, rows: Sequence[str]) -> Sequence[str]:
 
 
 def _moves(
-    reader: _Reader,
-    batch: Batch,
-    rows: Sequence[str],
-    base: _Read,
-    alone: _Read,
-    others: Sequence[str],
-    *,
-    is_scored: bool,
+    reader: _Reader, batch: Batch, rows: Sequence[str], base: _Read, alone: _Read, others: Sequence[str]
 ) -> tuple[NeighbourMove, ...]:
     """Give the strings that move, each with the first company that moves it; raise _Unstable on any noise."""
-    words = f"the {len(rows)} rows in their order"
-    if is_scored:
-        _require_alike(base.answers, batch.scored)
+    words = f"the {plural(len(rows), 'row')} in their order"
     _require_alike(base.answers, reader.read(rows).answers)
     found: dict[tuple[Moved, str], tuple[Reading, Reading]] = {}
+    if len(rows) == len(batch.rows):
+        _require_alike(base.answers, batch.scored)
+    else:
+        for token in _differing(batch.scored, base.answers):
+            whole = f"all {len(batch.rows):,} rows", batch.scored[token]
+            found[NEIGHBOUR, token] = whole, (f"{len(rows):,} of them", base.answers[token])
     reader.tried.append("alone")
     for code, company, answers in (
         (NEIGHBOUR, "alone", _confirmed_alone(reader, base, alone)),
         *_with_others(reader, rows, base, alone, others),
     ):
         for token, answer in answers.items():
-            if token in batch.units:
-                found.setdefault((code, token), ((words, base.answers[token]), (company, answer)))
+            if token in batch.units and _tells_more(answer, found.get((code, token))):
+                found[code, token] = (words, base.answers[token]), (company, answer)
     _require_alike(base.answers, reader.read(rows).answers)
     moves = [NeighbourMove(token, batch.units[token], code, both) for (code, token), both in found.items()]
     moves.sort(key=lambda move: (move.code, len(move.token), move.token))
@@ -159,17 +159,22 @@ def _require_alike(base: Mapping[str, Answer], again: Mapping[str, Answer]) -> N
         raise _Unstable
 
 
-def _differing(base: _Read, other: _Read) -> dict[str, Answer]:
+def _differing(base: Mapping[str, Answer], other: Mapping[str, Answer]) -> dict[str, Answer]:
     """Give the strings that came out otherwise; one that took too long says nothing."""
     return {
-        token: other.answers[token]
-        for token, answer in base.answers.items()
-        if token in other.answers and other.answers[token].letter != "t" and not answer.is_as(other.answers[token])
+        token: other[token]
+        for token, answer in base.items()
+        if token in other and "t" not in (answer.letter, other[token].letter) and not answer.is_as(other[token])
     }
 
 
+def _tells_more(answer: Answer, known: tuple[Reading, Reading] | None) -> bool:
+    """Prefer another value to a refusal, which may have any reason."""
+    return known is None or (answer.letter == "v" and known[1][1].letter != "v")
+
+
 def _confirmed_alone(reader: _Reader, base: _Read, alone: _Read) -> dict[str, Answer]:
-    moved = _differing(base, alone)
+    moved = _differing(base.answers, alone.answers)
     if moved:
         _require_alike(moved, reader.read(list(moved), alone=True).answers)
     return moved
@@ -184,7 +189,7 @@ def _with_others(
         other = reader.read(variation.rows)
         if other.failed == "t" or (other.failed and variation.injected in alone.refused):
             continue
-        moved = _differing(base, other)
+        moved = _differing(base.answers, other.answers)
         if moved:
             _require_alike(other.answers, reader.read(variation.rows).answers)
             yield variation.code, variation.words, moved
@@ -232,22 +237,30 @@ def _pair(reader: _Reader, first: str, second: str, alone: _Read) -> _Read | Non
 
 
 def _two_orders(reader: _Reader, token: str, partners: Sequence[str], alone: _Read) -> tuple[Reading, ...]:
+    found: tuple[Reading, ...] = ()
     for partner in partners:
         if partner == token:
             continue
         before, after = _pair(reader, partner, token, alone), _pair(reader, token, partner, alone)
         if before and after and not before.answers[token].is_as(after.answers[token]):
-            return (f"after {partner}", before.answers[token]), (f"before {partner}", after.answers[token])
-    return ()
+            both = (f"after {partner}", before.answers[token]), (f"before {partner}", after.answers[token])
+            if all(answer.letter == "v" for _, answer in both):
+                return both
+            found = found or both
+    return found
 
 
 def _with_one(reader: _Reader, token: str, partners: Sequence[str], alone: _Read) -> tuple[Reading, ...]:
     was = alone.answers[token]
+    found: tuple[Reading, ...] = ()
     for partner in partners:
         if partner == token:
             continue
         for words, first, second in (("after", partner, token), ("before", token, partner)):
             read = _pair(reader, first, second, alone)
             if read and not read.answers[token].is_as(was):
-                return ("alone", was), (f"{words} {partner}", read.answers[token])
-    return ()
+                both = ("alone", was), (f"{words} {partner}", read.answers[token])
+                if read.answers[token].letter == "v":
+                    return both
+                found = found or both
+    return found
