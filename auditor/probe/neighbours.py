@@ -7,11 +7,13 @@ it, and refuses all, is strict and not inconsistent.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from auditor.decode.session import Session
+from auditor.errors import ConsumerError
 from auditor.judge.batches import settle
 from auditor.judge.keys import grain_key, unexpected_type
 from auditor.model.decoding import Decodings
@@ -22,8 +24,11 @@ from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.injected import BLOCK, blocks, by_form, neighbours, some_of_each
 from auditor.spec.models import FieldSpec
 
-#: Rows of a batch that is read again and again: of a longer one, distinct strings of every form.
-MOST_ROWS = 2000
+#: Rows of a batch that is read again and again: of a longer one, distinct strings of every form. The first number that
+#: fits into so many seconds, for about so many readings of the whole and one of each string alone.
+MOST_ROWS = (2000, 200, 20)
+SECONDS = 60.0
+READINGS = 50
 
 #: Rows that are put first in turn, and strings for which the smallest batch is sought.
 LEADERS = 12
@@ -62,8 +67,8 @@ class _Variation:
     injected: str = ""
 
 
-class _Unstable(Exception):
-    """Equal batches were read differently: nothing may be blamed on neighbours."""
+class _NotVaried(Exception):
+    """Nothing can be said about neighbours, and why."""
 
 
 @dataclass
@@ -98,12 +103,19 @@ class _Reader:
 def probe_neighbours(session: Session, field: FieldSpec, receives: str, batch: Batch) -> NeighbourProbe:
     """Read a batch again in other company, and give what moved."""
     probe = NeighbourProbe(field.name, session.readiness.consumer, batch.role, len(batch.rows))
-    rows = _some_rows(field, batch.rows)
-    reader = _Reader(session, field, [])
-    base = reader.read(rows)
-    if not rows or base.failed in ("c", "t"):
-        why = "it has no rows" if not rows else "the batch itself crashes or takes too long"
-        return replace(probe, not_varied=why)
+    if not batch.rows:
+        return replace(probe, not_varied="it has no rows")
+    try:
+        return _probed(_Reader(session, field, []), receives, batch, probe)
+    except _NotVaried as why:
+        return replace(probe, not_varied=str(why))
+    except ConsumerError as error:
+        return replace(probe, not_varied=error.seen)
+
+
+def _probed(reader: _Reader, receives: str, batch: Batch, probe: NeighbourProbe) -> NeighbourProbe:
+    field = reader.field
+    rows, base = _affordable(reader, batch.rows)
     others = neighbours(field, receives)
     alone = reader.read(list(dict.fromkeys((*rows, *others))), alone=True)
     scored = batch.scored
@@ -116,21 +128,32 @@ def probe_neighbours(session: Session, field: FieldSpec, receives: str, batch: B
     probe = replace(probe, rows=len(rows), strings=len(set(rows)), spoilers=spoilers)
     if not rows:
         return replace(probe, not_varied="every row is refused alone too")
-    try:
-        moves = _moves(reader, replace(batch, scored=scored), rows, base, alone, others)
-    except _Unstable:
-        return replace(probe, not_varied="equal batches are not read alike: nothing can be blamed on neighbours")
+    moves = _moves(reader, replace(batch, scored=scored), rows, base, alone, others)
     return replace(probe, tried=tuple(reader.tried), moves=moves)
 
 
-def _some_rows(field: FieldSpec, rows: Sequence[str]) -> Sequence[str]:
-    return rows if len(rows) <= MOST_ROWS else some_of_each(field, list(dict.fromkeys(rows)), MOST_ROWS)
+def _affordable(reader: _Reader, rows: Sequence[str]) -> tuple[Sequence[str], _Read]:
+    """Choose as many rows as can be read again and again in a minute or so, and read them."""
+    for most in MOST_ROWS:
+        chosen = rows if len(rows) <= most else some_of_each(reader.field, list(dict.fromkeys(rows)), most)
+        started = time.monotonic()
+        base = reader.read(chosen)
+        whole = time.monotonic()
+        one = reader.read(chosen[:1], alone=True)
+        ended = time.monotonic()
+        if base.failed in ("c", "t"):
+            raise _NotVaried("the batch itself crashes or takes too long")
+        if one.answers[chosen[0]].letter == "t":
+            raise _NotVaried("a row alone takes too long")
+        if (whole - started) * READINGS + (ended - whole) * len(set(chosen)) <= SECONDS:
+            break
+    return chosen, base
 
 
 def _moves(
     reader: _Reader, batch: Batch, rows: Sequence[str], base: _Read, alone: _Read, others: Sequence[str]
 ) -> tuple[NeighbourMove, ...]:
-    """Give the strings that move, each with the first company that moves it; raise _Unstable on any noise."""
+    """Give the strings that move, each with the first company that moves it; raise _NotVaried on any noise."""
     words = f"the {plural(len(rows), 'row')} in their order"
     _require_alike(base.answers, reader.read(rows).answers)
     found: dict[tuple[Moved, str], tuple[Reading, Reading]] = {}
@@ -156,7 +179,7 @@ def _moves(
 
 def _require_alike(base: Mapping[str, Answer], again: Mapping[str, Answer]) -> None:
     if any(token in again and not answer.is_as(again[token]) for token, answer in base.items()):
-        raise _Unstable
+        raise _NotVaried("equal batches are not read alike: nothing can be blamed on neighbours")
 
 
 def _differing(base: Mapping[str, Answer], other: Mapping[str, Answer]) -> dict[str, Answer]:

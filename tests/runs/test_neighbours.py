@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import auditor
+from auditor.probe import neighbours
 
 BOTH = {"order-dependent", "neighbour-dependent"}
 NEIGHBOUR = {"neighbour-dependent"}
@@ -119,7 +120,7 @@ def iso_or_error(text):
 GOOD = {"date": "2024-03-01", "datetime": "2024-03-01T10:00:00", "decimal": "1", "integer": "1", "identifier": "x"}
 
 
-def audit(folder: Path, cases: dict[str, Case], parsers: str = PARSERS) -> auditor.AuditedRun:
+def audit(folder: Path, cases: dict[str, Case], parsers: str = PARSERS, timeout: str = "10 s") -> auditor.AuditedRun:
     """Audit one consumer of batches that reads a field per case."""
     functions = [f"def load_{name}(rows):\n    return {case.how}\n" for name, case in cases.items()]
     (folder / "parsers.py").write_text(parsers + "\n".join(functions))
@@ -131,7 +132,7 @@ def audit(folder: Path, cases: dict[str, Case], parsers: str = PARSERS) -> audit
     lines = ['name = "loads"', "[cases]", 'predictions = "pairs.csv"', 'references = "pairs.csv"']
     for name, case in cases.items():
         lines += [f"[fields.{name}]", f'type = "{case.type}"']
-    lines += ["[consumers.loader]", 'adapter = "python"', "batch = true", 'memory = "4 GiB"', 'timeout = "10 s"']
+    lines += ["[consumers.loader]", 'adapter = "python"', "batch = true", 'memory = "4 GiB"', f'timeout = "{timeout}"']
     lines += [f'reads.{name} = "parsers:load_{name}"' for name in cases]
     (folder / "audit.toml").write_text("\n".join(lines))
     return auditor.run(folder / "audit.toml")
@@ -247,3 +248,22 @@ def test_references_are_probed_where_the_consumer_reads_them(tmp_path):
     finding = found(run, "d")["neighbour-dependent"]
     assert [(one.raw, one.role) for one in finding.witnesses] == [('"01/03/2024"', "reference")]
     assert "the batch of 1 reference in file order" in finding.detail
+
+
+def test_a_slow_load_is_probed_with_fewer_rows_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(neighbours, "SECONDS", 1.0)
+    slow = PLAIN + "\nimport time\n\ndef slow(rows):\n    time.sleep(0.005)\n    return infer(rows)\n"
+    rows = [f"{n % 12 + 1:02}/{n // 12 % 12 + 1:02}/{2000 + n // 144}" for n in range(300)]
+    run = audit(tmp_path, {"d": Case("date", rows, "slow(rows)", NEIGHBOUR)}, slow)
+    assert note(run, "d").startswith("d, loader, predictions: 20 rows of 300 read again")
+    assert set(found(run, "d")) == NEIGHBOUR
+
+
+def test_rows_that_time_out_alone_do_not_stall_the_audit(tmp_path):
+    """A load that waits for company: the batch is quick, each of its rows alone takes too long."""
+    waits = "9 if rows[1:] == [] and 'row' in rows[0] else 0"
+    parser = f"import time\n\ndef wait(rows):\n    time.sleep({waits})\n    return rows\n"
+    case = Case("identifier", [f"row {n}" for n in range(100)], "wait(rows)", SILENT)
+    run = audit(tmp_path, {"d": case}, parser, timeout="300 ms")
+    assert set(found(run, "d")) == SILENT
+    assert note(run, "d").endswith("neighbours not varied: a row alone takes too long")
