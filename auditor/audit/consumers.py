@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from auditor.audit.batches import Batches
 from auditor.audit.events import Progress
 from auditor.audit.questions import Question
 from auditor.audit.transfer import Cells
@@ -18,6 +19,7 @@ from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
 from auditor.model.decoding import Decodings, Fault
 from auditor.model.verdicts import STATUS_LETTER
+from auditor.probe.sent import decode_sent
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
 Result = TypeVar("Result")
@@ -101,7 +103,7 @@ class Answers:
 
 
 def ask_all(
-    spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits]
+    spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits], batches: Batches
 ) -> Iterator[Progress | dict[tuple[str, str], Answers]]:
     """Decode every field's units with every consumer that reads it; gives progress, and last the answers.
 
@@ -112,7 +114,7 @@ def ask_all(
         futures = []
         try:
             for name, session in sessions.items():
-                futures.append(pool.submit(_ask, spec.consumers[name], session, units, events.put))
+                futures.append(pool.submit(_ask, spec, spec.consumers[name], session, units, batches, events.put))
                 futures[-1].add_done_callback(events.put)
             yield from _progress(events, len(futures))
         finally:
@@ -140,24 +142,28 @@ def _progress(
 
 
 def _ask(
-    consumer: ConsumerSpec, session: Session, units: Mapping[str, FieldUnits], report: Callable[[Progress], None]
+    spec: AuditSpec,
+    consumer: ConsumerSpec,
+    session: Session,
+    units: Mapping[str, FieldUnits],
+    batches: Batches,
+    report: Callable[[Progress], None],
 ) -> dict[tuple[str, str], Answers]:
-    fields = [units[name] for name in session.readiness.reads if name in units]
-    total, done = sum(len(one) for one in fields), 0
+    questions = [Question(consumer, session, units[name], batches) for name in session.readiness.reads if name in units]
+    total, done = sum(len(question.units) for question in questions), 0
     answers = {}
-    for one in fields:
+    for question in questions:
         collected = Answers()
-        question = Question(session, one.field, one.by_payload, nulls=consumer.receives != "text")
-        for chunk in one.chunks("token", "payload", "role_prediction"):
+        for sent, asked, count in question.each():
             base = done
 
             def progress(decoded: int, base: int = base) -> None:
                 report(Progress(consumer.name, base + decoded, total))
 
-            collected.add(*question.ask(*chunk, progress))
-            done += len(chunk[0])
+            collected.add(decode_sent(session, spec.fields[question.field], sent, progress=progress), asked)
+            done += count
             report(Progress(consumer.name, done, total))
-        answers[one.field, consumer.name] = collected
+        answers[question.field, consumer.name] = collected
     return answers
 
 

@@ -12,12 +12,16 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 from duckdb import DuckDBPyConnection
 
-from auditor.audit.consumers import Answers, strings_to_ask
+from auditor.audit.batches import Batches
+from auditor.audit.consumers import Answers
+from auditor.audit.questions import Question as AskedOfUnits
 from auditor.audit.transfer import CHUNK, Cells, shown
 from auditor.audit.units import FieldUnits
+from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session
 from auditor.decode.stop import Stop
 from auditor.model.decoding import Decodings
@@ -26,6 +30,7 @@ from auditor.model.environment import Environment
 from auditor.probe import Level, Question, probe_consumer
 from auditor.probe.environments import course_of, zones_for
 from auditor.probe.launch import Launcher
+from auditor.probe.sent import Sent
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
 #: Strings that are looked at for abbreviations of zones.
@@ -45,40 +50,30 @@ _MOVERS: dict[str, type[str] | type[int]] = {"unit": int, "consumer": int, "code
 
 @dataclass
 class _Asked:
-    """What one consumer was asked: its questions, and how to find the rows of a place again."""
+    """What one consumer was asked and answered, and how to find the rows of a place again."""
 
     consumer: ConsumerSpec
-    session: Session
-    units: Mapping[str, FieldUnits]
+    asked: Mapping[str, AskedOfUnits]
     answers: Mapping[tuple[str, str], Answers]
     _known: dict[tuple[str, int], list[list[int]]] = field(default_factory=dict)
 
     def questions(self, spec: AuditSpec) -> dict[str, Question]:
-        reads = [name for name in self.session.readiness.reads if name in self.units]
-        return {name: self._question(spec, name) for name in reads if len(self.units[name])}
+        """Give the questions of the probes, by field."""
+        return {
+            name: Question(spec.fields[name], question.chunks, partial(self._sent, name), partial(self._base, name))
+            for name, question in self.asked.items()
+        }
 
-    def _question(self, spec: AuditSpec, name: str) -> Question:
-        return Question(
-            field=spec.fields[name],
-            payloads=self._by_payload(name),
-            chunks=self.units[name].columns["unit"].chunk_count,
-            strings=lambda chunk: self._to_ask(name, chunk)[0],
-            base=lambda chunk: self._base(name, chunk),
-        )
-
-    def _by_payload(self, name: str) -> bool:
-        return self.units[name].by_payload and self.session.readiness.scope == "payload"
-
-    def _to_ask(self, name: str, chunk: int) -> tuple[list[str], list[int | None] | None]:
-        column = "payload" if self._by_payload(name) else "token"
-        raw = self.units[name].columns[column].chunk(chunk)
-        return strings_to_ask(self.consumer, raw, self.units[name], by_payload=self._by_payload(name))
+    def _sent(self, name: str, chunk: int) -> Sent:
+        return self.asked[name].at(chunk)[0]
 
     def _base(self, name: str, chunk: int) -> Decodings:
         answers = self.answers[name, self.consumer.name]
         texts, start = answers.texts.chunk(chunk), chunk * CHUNK
-        strings, asked = self._to_ask(name, chunk)
-        rows = range(len(texts)) if asked is None else [rows[0] for rows in _rows_of(len(strings), asked)]
+        if self.consumer.batch:
+            texts = answers.texts.values()
+        sent, asked = self.asked[name].at(chunk)
+        rows = range(len(texts)) if asked is None else [rows[0] for rows in _rows_of(len(sent.tokens), asked)]
         found = Decodings([texts[row] for row in rows])
         for position, row in enumerate(rows):
             if texts[row] is None:
@@ -90,11 +85,12 @@ class _Asked:
         name, chunk, position = place
         known = self._known.get((name, chunk))
         if known is None:
-            units = self.units[name].columns["unit"].chunk(chunk)
-            strings, asked = self._to_ask(name, chunk)
+            column = self.asked[name].units.columns["unit"]
+            units = column.values() if self.consumer.batch else column.chunk(chunk)
+            sent, asked = self.asked[name].at(chunk)
             known = [[unit] for unit in units]
             if asked is not None:
-                known = [[units[row] for row in rows] for rows in _rows_of(len(strings), asked)]
+                known = [[units[row] for row in rows] for rows in _rows_of(len(sent.tokens), asked)]
             self._known[name, chunk] = known
         return known[position]
 
@@ -147,21 +143,44 @@ class Probes:
     units: Mapping[tuple[str, Place], Sequence[int]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Answered:
+    """What all consumers were asked in the base, and answered; `index` gives their numbers."""
+
+    sessions: Mapping[str, Session]
+    units: Mapping[str, FieldUnits]
+    batches: Batches
+    answers: Mapping[tuple[str, str], Answers]
+    index: Mapping[str, int]
+
+    def of(self, consumer: ConsumerSpec) -> _Asked:
+        """Give what one consumer was asked."""
+        session = self.sessions[consumer.name]
+        reads = [name for name in session.readiness.reads if name in self.units and len(self.units[name])]
+        asked = {name: AskedOfUnits(consumer, session, self.units[name], self.batches) for name in reads}
+        return _Asked(consumer, asked, self.answers)
+
+    def lost(self, consumer: str) -> int:
+        """Count the strings on which a consumer crashed or hung."""
+        faults = (fault for (_, name), one in self.answers.items() if name == consumer for fault in one.faults.values())
+        return sum(fault.status in ("crashed", "timed_out") for fault in faults)
+
+
 def probe_all(
     connection: DuckDBPyConnection,
     spec: AuditSpec,
-    sessions: Mapping[str, Session],
-    units: Mapping[str, FieldUnits],
-    answers: Mapping[tuple[str, str], Answers],
-    index: Mapping[str, int],
-    carried: frozenset[str] | None,
+    base: Answered,
+    keys: tuple[frozenset[str] | None, PayloadKeys | None],
     level: Level,
 ) -> Probes:
-    """Probe all consumers side by side and write ``moves`` and ``movers``."""
+    """Probe all consumers side by side and write ``moves`` and ``movers``.
+
+    `keys` are the `carried` and `keys` that the sessions of the base were opened with.
+    """
     create_tables(connection)
     if level == "off":
         return Probes(level)
-    results = _probe_each(spec, sessions, units, answers, index, carried, level)
+    results = _probe_each(spec, base, keys, level)
     environments: dict[str, Environment] = {}
     at: dict[tuple[str, Place], Sequence[int]] = {}
     for probed, recorder in results:
@@ -185,34 +204,25 @@ def create_tables(connection: DuckDBPyConnection) -> None:
 
 def _probe_each(
     spec: AuditSpec,
-    sessions: Mapping[str, Session],
-    units: Mapping[str, FieldUnits],
-    answers: Mapping[tuple[str, str], Answers],
-    index: Mapping[str, int],
-    carried: frozenset[str] | None,
+    answered: Answered,
+    keys: tuple[frozenset[str] | None, PayloadKeys | None],
     level: Level,
 ) -> list[tuple[Probed, _Recorder]]:
     """Probe the consumers in threads; all launches of all of them share as many places as there are cores."""
-    zones = zones_for(text for one in units.values() for text in one.columns["token"].chunk(0)[:LOOKED_AT])
+    zones = zones_for(text for one in answered.units.values() for text in one.columns["token"].chunk(0)[:LOOKED_AT])
     base = spec.environment.environment()
     with ExitStack() as stack:
         stop = Stop()
         stack.callback(stop.close)
         launches = stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1))
-        threads = stack.enter_context(ThreadPoolExecutor(max(1, len(sessions))))
+        threads = stack.enter_context(ThreadPoolExecutor(max(1, len(answered.sessions))))
         stack.callback(stop.set)
 
         def probe(name: str) -> tuple[Probed, _Recorder]:
             consumer = spec.consumers[name]
-            recorder = _Recorder(_Asked(consumer, sessions[name], units, answers), index[name])
-            launcher = Launcher(spec, consumer, base, carried, launches, stop, _lost(answers, name))
+            recorder = _Recorder(answered.of(consumer), answered.index[name])
+            launcher = Launcher(spec, consumer, base, *keys, launches, stop, answered.lost(name))
             course = course_of(base, consumer.env, level, zones)
             return probe_consumer(launcher, recorder.asked.questions(spec), course, recorder.move), recorder
 
-        return list(threads.map(probe, sessions))
-
-
-def _lost(answers: Mapping[tuple[str, str], Answers], consumer: str) -> int:
-    """Count the strings on which a consumer crashed or hung in the base."""
-    faults = (fault for (_, name), one in answers.items() if name == consumer for fault in one.faults.values())
-    return sum(fault.status in ("crashed", "timed_out") for fault in faults)
+        return list(threads.map(probe, answered.sessions))

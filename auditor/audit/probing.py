@@ -48,7 +48,7 @@ def _decode(
     tokens = [probe.token for probe in probes]
     consumer = spec.consumers[session.readiness.consumer]
     if not (wants_payload(consumer) and session.readiness.scope_of(field.name) == "payload"):
-        return session.decode(field.name, tokens)
+        return session.decode(field.name, tokens, alone=True)
     payload = _sound_payload(connection, field, number)
     if payload is None:
         return None

@@ -1,15 +1,16 @@
-"""What one consumer is asked of a field's units: each distinct raw value once, or each distinct payload once."""
+"""What one consumer is asked of a field's units: each distinct raw value once, each distinct payload, or a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from auditor.decode.payload_rows import Role
+from auditor.audit.batches import Batches, rows_for
+from auditor.audit.units import FieldUnits
 from auditor.decode.session import Session
-from auditor.model.decoding import Decodings
-
-Progress = Callable[[int], None]
+from auditor.errors import InternalError
+from auditor.probe.sent import ROLES, Sent
+from auditor.spec.models import ConsumerSpec
 
 #: For each raw value the place of the decoding that answers it, None where it was not asked; None: one to one.
 Asked = list[int | None] | None
@@ -17,72 +18,95 @@ Asked = list[int | None] | None
 
 @dataclass(frozen=True)
 class Question:
-    """How a consumer is asked of a field.
+    """How a consumer is asked of a field's units.
 
-    Units are by payload where some consumer reads payloads (`units_by_payload`): a raw value then stands in many of
-    them. Without `nulls` the JSON null is left out: for a consumer that receives text nothing was given, so nothing is
-    read.
+    A JSON null is left out for a consumer that receives text: nothing was given, so nothing is read.
     """
 
+    consumer: ConsumerSpec
     session: Session
-    field: str
-    units_by_payload: bool
-    nulls: bool
+    units: FieldUnits
+    batches: Batches
+
+    @property
+    def field(self) -> str:
+        """The field's name."""
+        return self.units.field
 
     @property
     def in_payloads(self) -> bool:
         """Whether the values are asked in the payloads that they came in."""
-        return self.units_by_payload and self.session.readiness.scope_of(self.field) == "payload"
+        return self.units.by_payload and self.session.readiness.scope_of(self.field) == "payload"
 
-    def ask(
-        self, tokens: list[str], payloads: list[str], are_given: list[bool], progress: Progress
-    ) -> tuple[Decodings, Asked]:
-        """Decode a chunk of units; `are_given` says which are predictions, the others are references."""
+    @property
+    def chunks(self) -> int:
+        """Count the chunks; batches are never cut."""
+        return 1 if self.consumer.batch else self.units.columns["unit"].chunk_count
+
+    def each(self) -> Iterator[tuple[Sent, Asked, int]]:
+        """Give what is sent chunk by chunk, what answers each unit, and the number of units."""
+        for chunk in range(self.chunks):
+            sent, asked = self.at(chunk)
+            yield sent, asked, len(sent.tokens) if asked is None else len(asked)
+
+    def at(self, chunk: int) -> tuple[Sent, Asked]:
+        """Give one chunk of what is sent, and the place of the answer of each unit."""
+        if self.consumer.batch:
+            return self._in_batches()
+        tokens, payloads, are_given = (self.units.columns[name].chunk(chunk) for name in _COLUMNS)
         if not self.in_payloads:
             strings, asked = self._distinct(tokens)
-            return self.session.decode(self.field, strings, progress=progress), asked
-        found, answers = Decodings([]), [None] * len(tokens)
-        roles: tuple[tuple[Role, bool], ...] = (("prediction", True), ("reference", False))
-        for role, given in roles:
-            rows = [i for i, one in enumerate(are_given) if one is given and (self.nulls or tokens[i] != "null")]
-            self._ask_role(role, rows, (tokens, payloads), found, answers, progress)
-        return found, answers
+            return Sent(strings), asked
+        return self._in_payloads(tokens, payloads, are_given)
 
-    def _ask_role(
-        self,
-        role: Role,
-        rows: Sequence[int],
-        units: tuple[list[str], list[str]],
-        found: Decodings,
-        answers: list[int | None],
-        progress: Progress,
-    ) -> None:
-        """Ask for the units of one role and append what comes of it to `found`."""
-        tokens, payloads = units
-        start = len(found.texts)
-        first: dict[str, int] = {}  # the distinct payloads, each with the first unit that has it
-        for row in rows:
-            first.setdefault(payloads[row], row)
-        places = {payload: start + place for place, payload in enumerate(first)}
-        decodings = self.session.decode(
-            self.field,
-            [tokens[row] for row in first.values()],
-            payloads=list(first),
-            role=role,
-            progress=lambda decoded: progress(start + decoded),
-        )
-        found.texts.extend(decodings.texts)
-        found.faults.update({start + place: fault for place, fault in decodings.faults.items()})
-        found.warnings.update({start + place: warning for place, warning in decodings.warnings.items()})
-        for row in rows:
-            answers[row] = places[payloads[row]]
+    @property
+    def _nulls(self) -> bool:
+        return self.consumer.receives != "text"
 
     def _distinct(self, raw: list[str]) -> tuple[list[str], Asked]:
-        """Give the strings to send, each once, and for each raw value the one that answers it."""
-        if not self.units_by_payload and (self.nulls or "null" not in raw):
+        """Send each raw value once: it may stand in many payloads, or be a prediction and a reference."""
+        repeats = self.units.by_payload or self.units.by_role
+        if not repeats and (self._nulls or "null" not in raw):
             return raw, None
         numbers: dict[str, int] = {}
         for text in raw:
-            if self.nulls or text != "null":
+            if self._nulls or text != "null":
                 numbers.setdefault(text, len(numbers))
         return list(numbers), [numbers.get(text) for text in raw]
+
+    def _in_payloads(self, tokens: list[str], payloads: list[str], are_given: list[bool]) -> tuple[Sent, Asked]:
+        """Send each distinct payload of predictions once, then those of references."""
+        asked: list[int | None] = [None] * len(tokens)
+        rows: list[int] = []
+        counts = []
+        for given in (True, False):
+            start = len(rows)
+            first: dict[str, int] = {}  # the distinct payloads, each with the place of its answer
+            for row, one in enumerate(are_given):
+                if one is not given or not (self._nulls or tokens[row] != "null"):
+                    continue
+                if payloads[row] not in first:
+                    first[payloads[row]] = len(rows)
+                    rows.append(row)
+                asked[row] = first[payloads[row]]
+            counts.append(len(rows) - start)
+        return Sent([tokens[row] for row in rows], [payloads[row] for row in rows], counts[0]), asked
+
+    def _in_batches(self) -> tuple[Sent, Asked]:
+        """Send all predictions as one batch and all references as another, in file order."""
+        by_role = [rows_for(self.consumer, self.batches[self.field][role]) for role in ROLES]
+        distinct = [list(dict.fromkeys(rows)) for rows in by_role]
+        places = [{token: at for at, token in enumerate(distinct[0])}, {}]
+        places[1] = {token: len(distinct[0]) + at for at, token in enumerate(distinct[1])}
+        asked: list[int | None] = []
+        for tokens, are_given in self.units.chunks("token", "role_prediction"):
+            for token, given in zip(tokens, are_given, strict=True):
+                place = places[not given].get(token)
+                if place is None and not (token == "null" and not self._nulls):
+                    raise InternalError(f"{self.field}: {token} is a raw value of the run, but in no row of its batch")
+                asked.append(place)
+        sent = Sent([*distinct[0], *distinct[1]], None, len(distinct[0]), (by_role[0], by_role[1]))
+        return sent, asked
+
+
+_COLUMNS: Sequence[str] = ("token", "payload", "role_prediction")

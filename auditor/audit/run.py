@@ -10,11 +10,13 @@ from typing import Literal
 
 import duckdb
 
+from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
-from auditor.audit.environments import Probes, probe_all
+from auditor.audit.environments import Answered, Probes, probe_all
 from auditor.audit.events import ConsumerReady, Event, Loaded, Progress, RunFinished
+from auditor.audit.neighbours import ask_neighbours
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.summary import (
@@ -26,6 +28,7 @@ from auditor.audit.summary import (
     summarise_fields,
 )
 from auditor.audit.units import FieldUnits, count_units, create_units, field_units, payload_keys
+from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session
 from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
@@ -33,6 +36,7 @@ from auditor.findings.context import Context
 from auditor.findings.probes import ProbeOutcome
 from auditor.load import Loaded as LoadedCases
 from auditor.load import load
+from auditor.model.neighbours import NeighbourProbe
 from auditor.model.run import Run
 from auditor.probe import Level
 from auditor.score.columns import count_patterns
@@ -49,6 +53,17 @@ MEMORY_LIMIT = "700MB"
 
 
 @dataclass(frozen=True)
+class _Input:
+    """What the decoding phase is given: the cases, their payloads if they are kept, and batches."""
+
+    loaded: LoadedCases
+    payloads: bool
+    keys: PayloadKeys | None
+    batches: Batches
+    probe: Level
+
+
+@dataclass(frozen=True)
 class _Decoded:
     """What the decoding phase gives: readers by field, consumers' numbers, and the probes' outcomes."""
 
@@ -58,6 +73,7 @@ class _Decoded:
     probes: tuple[ProbeOutcome, ...]
     notes: tuple[str, ...]
     environments: Probes
+    neighbours: tuple[NeighbourProbe, ...]
 
 
 def audit(
@@ -84,7 +100,9 @@ def audit(
         keys = payload_keys(connection, loaded.carried) if payloads else None
         sessions = open_sessions(spec, list(spec.consumers.values()), stack, carried=loaded.carried, keys=keys)
         yield from (ConsumerReady(session.readiness) for session in sessions.values())
-        decoded = yield from _decode(connection, spec, sessions, loaded, probe, payloads=payloads)
+        batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
+        given = _Input(loaded, payloads, keys, batches, probe)
+        decoded = yield from _decode(connection, spec, sessions, given)
         stack.close()
         create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
         run = _score(connection, spec, loaded, decoded, broken_references)
@@ -128,28 +146,31 @@ def _decode(
     connection: duckdb.DuckDBPyConnection,
     spec: AuditSpec,
     sessions: Mapping[str, Session],
-    loaded: LoadedCases,
-    probe: Level,
-    *,
-    payloads: bool,
+    given: _Input,
 ) -> Generator[Progress, None, _Decoded]:
-    readers = _readers(spec, sessions)
-    create_units(connection, payloads=payloads)
+    readers, batches = _readers(spec, sessions), given.batches
+    create_units(connection, payloads=given.payloads, by_role=tuple(batches))
     counts = count_units(connection)
-    units = {name: field_units(connection, name, counts.get(name, 0), payloads=payloads) for name in spec.fields}
+    units = {
+        name: field_units(connection, name, counts.get(name, 0), payloads=given.payloads, by_role=name in batches)
+        for name in spec.fields
+    }
     answers: dict[tuple[str, str], Answers] = {}
-    for event in ask_all(spec, sessions, units):
+    for event in ask_all(spec, sessions, units, batches):
         if isinstance(event, Progress):
             yield event
         else:
             answers = event
     index = {name: number for number, name in enumerate(spec.consumers)}
     notes = state_notes(answers)
-    environments = probe_all(connection, spec, sessions, units, answers, index, loaded.carried, probe)
+    asked = Answered(sessions, units, batches, answers, index)
+    environments = probe_all(connection, spec, asked, (given.loaded.carried, given.keys), given.probe)
     _fill_outcomes(connection, spec, units, answers, index)
     check_currencies(connection, spec, readers, index)
     probes, unasked = ask_probes(connection, spec, sessions, readers, index)
-    return _Decoded(readers, index, sessions, probes, notes + unasked, environments)
+    in_batches = batches if given.probe != "off" else {}
+    neighbours, tried = ask_neighbours(connection, spec, sessions, index, in_batches)
+    return _Decoded(readers, index, sessions, probes, notes + unasked + tried, environments, neighbours)
 
 
 def _fill_outcomes(
@@ -194,6 +215,7 @@ def _score(
         case_ids=lambda rows: loaded.case_at(connection, rows),
         probed=decoded.environments.of_consumers,
         units_of_movers=decoded.environments.units,
+        neighbours=decoded.neighbours,
     )
     findings = find(context)
     return make_run(

@@ -12,6 +12,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from auditor.audit.batches import batch_fields
 from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
 from auditor.model.dependence import Probed
@@ -127,6 +128,7 @@ def summarise_fields(
     withhold_rates: bool,
 ) -> tuple[FieldSummary, ...]:
     """Give what holds for each field whichever consumer reads it."""
+    by_role = batch_fields(spec)
     distinct = dict(connection.execute("SELECT field, count(DISTINCT token) FROM units GROUP BY field").fetchall())
     return tuple(
         FieldSummary(
@@ -138,7 +140,7 @@ def summarise_fields(
             string_equality=string_equality(counts, withhold_rates=withhold_rates),
             json_types=json_type_census(connection, name),
             shapes=shape_rows(connection, name, counts.readers, index),
-            disagreements=disagreements(connection, name, counts.readers, index),
+            disagreements=disagreements(connection, name, counts.readers, index, by_role=name in by_role),
             distinct=distinct.get(name, 0),
         )
         for name, counts in patterns.items()

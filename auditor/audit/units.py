@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
@@ -21,12 +21,17 @@ _KINDS: dict[str, type[str] | type[int] | type[bool]] = {
 
 @dataclass(frozen=True)
 class FieldUnits:
-    """The distinct raw values of one field in order of first appearance, chunk by chunk."""
+    """The distinct raw values of one field in order of first appearance, chunk by chunk.
+
+    One that came in several payloads (`by_payload`) is there for each; one that is a prediction and a reference is
+    there twice where a consumer reads the two apart (`by_role`).
+    """
 
     field: str
     count: int
     by_payload: bool
     columns: dict[str, Cells]
+    by_role: bool = False
 
     def __len__(self) -> int:
         """Count the raw values."""
@@ -37,15 +42,19 @@ class FieldUnits:
         yield from zip(*(self.columns[name].chunks() for name in names), strict=True)
 
 
-def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
+def create_units(connection: DuckDBPyConnection, *, payloads: bool, by_role: Collection[str] = ()) -> None:
     """Create the table ``units`` from ``pairs``: one row per distinct (field, raw value), or (…, payload).
 
+    Of the fields `by_role` a raw value that is both a prediction and a reference has a row as each: a consumer that
+    reads whole columns may read it otherwise among the predictions than among the references.
     Numbered by first appearance, so that every consumer is asked in the order of the data set, run after run.
     """
+    separate = ", CASE WHEN list_contains($by_role::VARCHAR[], field) THEN given END" if by_role else ""
     given, asserted = ("payload", "reference_payload") if payloads else ("NULL::VARCHAR", "NULL::VARCHAR")
-    connection.execute(f"""
+    connection.execute(
+        f"""
         CREATE OR REPLACE TABLE units AS
-        SELECT row_number() OVER (ORDER BY first_row, field, token, payload) - 1 AS unit, *
+        SELECT row_number() OVER (ORDER BY first_row, field, token, payload, role_reference) - 1 AS unit, *
         FROM (
             SELECT field, token, payload, bool_or(given) AS role_prediction, bool_or(NOT given) AS role_reference,
                 min(abs(first_row)) AS first_row
@@ -54,9 +63,11 @@ def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
                 FROM pairs WHERE prediction IS NOT NULL
                 UNION ALL
                 SELECT field, reference, {asserted}, false, first_row FROM pairs WHERE reference IS NOT NULL
-            ) GROUP BY field, token, payload
+            ) GROUP BY field, token, payload{separate}
         )
-    """)
+    """,
+        {"by_role": list(by_role)} if by_role else {},
+    )
 
 
 def payload_keys(connection: DuckDBPyConnection, carried: frozenset[str] | None) -> PayloadKeys:
@@ -76,11 +87,13 @@ def count_units(connection: DuckDBPyConnection) -> dict[str, int]:
     return dict(connection.execute("SELECT field, count(*) FROM units GROUP BY field").fetchall())
 
 
-def field_units(connection: DuckDBPyConnection, field: str, count: int, *, payloads: bool) -> FieldUnits:
+def field_units(
+    connection: DuckDBPyConnection, field: str, count: int, *, payloads: bool, by_role: bool = False
+) -> FieldUnits:
     """Read the units of one field."""
     query = f"SELECT {', '.join(_KINDS)} FROM units WHERE field = $field ORDER BY unit"
     columns = {name: Cells(kind) for name, kind in _KINDS.items()}
     for chunk in fetched(connection, query, {"field": field}, count):
         for column, values in zip(columns.values(), chunk, strict=True):
             column.extend(values)
-    return FieldUnits(field, count, payloads, columns)
+    return FieldUnits(field, count, payloads, columns, by_role)

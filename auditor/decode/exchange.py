@@ -26,6 +26,9 @@ LOOK = 0.1
 #: Seconds that a worker may take between strings: reading a frame, writing a reply.
 BETWEEN_STRINGS = 60.0
 
+#: Rows of a batch that have as long as one string has: a parser that reads 500 a second is in time by default.
+ROWS = 1000
+
 
 class Lost(Exception):
     """A worker that gave no reply to a frame: it died or was stopped at `index` of it; `replied` is what it had."""
@@ -47,6 +50,11 @@ class Limits:
     string: float
     first: float
     per_frame: bool = False
+
+    def of_batch(self, rows: int) -> Limits:
+        """Give the limits of a batch, which is one call: those of a string, and again for each thousand rows."""
+        more = self.string * rows / ROWS
+        return Limits(self.string + more, self.first + more)
 
     def at(self, frame: Frame, position: int, first: bool) -> float:
         """Give the limit for the present position."""
@@ -108,7 +116,7 @@ class Exchange:
         """Raise Lost where the worker has stood still for too long."""
         frame = self._waiting[0]
         if seconds > limits.at(frame, position, self.fresh):
-            raise self._lost("timed_out", f"no answer within {limits.string:g} s")
+            raise self._lost("timed_out", f"no answer within {limits.string:.4g} s")
         self.slow_start = self.slow_start or frame.base <= position < frame.end
 
     def ask(self, frame: Frame, limits: Limits) -> Reply:

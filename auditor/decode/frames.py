@@ -20,12 +20,15 @@ SECONDS = 0.5
 #: A longer JSON value may be too deep or too big for `json.loads`: the worker then parses each one for itself.
 LONGEST_SAFE_JSON = 900
 
+#: The mode in which the worker parses the JSON of each value for itself.
+ITEM_OF = {"value": "item", "batch": "batch_item"}
+
 
 class Header(msgspec.Struct):
     """Header of a reply; `faults` are the distinct [status, error], `kinds[i]` is the fault of the value `at[i]`.
 
-    `modules` are name and file of what was imported since the last reply; `sites` are the lines that read the clock
-    since then, each as [file, line, function, at import, reads].
+    `failed` says that a batch failed as a whole. `modules` are name and file of what was imported since the last reply;
+    `sites` are the lines that read the clock since then, each as [file, line, function, at import, reads].
     """
 
     base: int
@@ -33,6 +36,7 @@ class Header(msgspec.Struct):
     kinds: list[int]
     faults: list[tuple[str, str]]
     stop: str
+    failed: bool = False
     modules: list[tuple[str, str]] = []
     sites: list[tuple[str, int, str, bool, int]] = []
 
@@ -114,7 +118,7 @@ class Job:
             tokens = [self.tokens[index] for index in indices]
         mode, quoted = self.mode, self.quoted
         if self.parsed and max(map(len, tokens)) > LONGEST_SAFE_JSON:
-            mode, quoted = "item", True
+            mode, quoted = ITEM_OF[mode], True
         body = _encode(tokens) if quoted else b"".join((b"[", ",".join(tokens).encode(), b"]"))
         return Frame(indices, base, pack({"field": self.field, "mode": mode, "base": base}, body))
 

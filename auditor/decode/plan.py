@@ -155,6 +155,7 @@ def config_of(
         "paths": {name: field.prediction_path for name, field in fields.items()},
         "reads": {name: target for name, target in consumer.reads.items() if name in fields},
         "receives": consumer.receives,
+        "batch": consumer.batch,
         "scope": consumer.scope,
         "carried": None if carried is None else sorted(carried),
         "model": consumer.model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -145,12 +145,14 @@ class Session:
         *,
         payloads: Sequence[str] | None = None,
         role: Role = "prediction",
+        alone: bool = False,
         progress: Callable[[int], None] | None = None,
         order: Sequence[int] | None = None,
     ) -> Decodings:
         """Decode raw values of a field, each alone or, with `payloads`, in the payload (JSON text) that it came in.
 
         `role` says whether those are the payloads of predictions or of references, which may name a field otherwise.
+        A consumer that takes batches reads them all as one, in their order; with `alone` each is a batch of its own.
         `progress` is told how many values are decoded so far. `order` gives the positions in the order in which they
         are decoded; the answers stay aligned with `tokens`.
         """
@@ -161,7 +163,10 @@ class Session:
             job, indices = self._job(field, tokens, payloads, role, found)
             if order is not None:
                 indices = [index for index in order if index not in found.faults]
-            self._supervisor.decode(job, indices, found, Meter(progress))
+            if self.plan.config["batch"] and not alone:
+                self._supervisor.decode_batch(replace(job, mode="batch"), indices, found, Meter(progress))
+            else:
+                self._supervisor.decode(job, indices, found, Meter(progress))
         return found
 
     def _job(

@@ -187,7 +187,9 @@ class _Rows:
         return {
             "null": [_shown(one) for one in of_records if one not in self.carried and one not in self.numbers],
             "number": [_shown(one) for one in of_records if one in self.numbers],
-            "unasserted": [_shown(one) for one in of_records if one in self.carried and not self.carried[one]["reference"]],
+            "unasserted": [
+                _shown(one) for one in of_records if one in self.carried and not self.carried[one]["reference"]
+            ],
             "lookups": [".".join(table) for table in self.lookups],
         }
 

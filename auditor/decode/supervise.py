@@ -75,6 +75,36 @@ class Supervisor:
             self.close()
             raise
 
+    def decode_batch(self, job: Job, indices: Sequence[int], found: Decodings, meter: Meter) -> None:
+        """Decode the values at `indices` in one call, never in parts: production would not read the parts otherwise.
+
+        A batch that is lost is given to a fresh process once more, and is lost for each of its rows only then.
+        """
+        if not len(indices):
+            return
+        frame, limits = self._frame(job, indices), self.limits.of_batch(len(indices))
+        for is_last in (False, True):
+            try:
+                self._store(indices, self.exchange.ask(frame, limits), found)
+                break
+            except Lost as lost:
+                self.close()
+                if is_last:
+                    self._lose_batch(lost, indices, found)
+                else:
+                    found.warnings[indices[0]] = f"{lost.status}: {lost.error} with a batch, not again"
+            except BaseException:  # a reply is still on its way: this worker answers nobody any more
+                self.close()
+                raise
+        meter.done(len(indices))
+
+    def _lose_batch(self, lost: Lost, indices: Sequence[int], found: Decodings) -> None:
+        rows = f"{len(indices)} row{'' if len(indices) == 1 else 's'}"
+        fault = self._fault(lost.status, f"the batch of {rows}: {lost.error}")
+        found.warnings.pop(indices[0], None)
+        found.failures.append(fault)
+        found.faults.update(dict.fromkeys(indices, fault))
+
     def _stream(self, job: Job, queue: Queue, found: Decodings, meter: Meter) -> None:
         """Decode frame after frame until the queue is empty or the worker is lost."""
         last = time.monotonic()
@@ -130,6 +160,8 @@ class Supervisor:
             for at, kind in zip(header.at, header.kinds, strict=True):
                 texts[at] = None
                 found.faults[indices[at]] = kinds[kind]
+            if header.failed:
+                found.failures.append(kinds[0])
         if isinstance(indices, range):
             found.texts[indices.start : indices.start + len(texts)] = texts
         else:

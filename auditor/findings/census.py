@@ -57,7 +57,7 @@ class Census:
     """A context whose strings are grouped."""
 
     context: Context
-    has_payloads: bool  # a string then has a row per payload that it came in
+    has_repeats: bool  # a string may have several rows: one per payload that it came in, or one per role
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement and give all its rows."""
@@ -88,7 +88,8 @@ def census_of(context: Context) -> Iterator[Census]:
     """Group the strings of a context for as long as its findings are built."""
     try:
         found = context.connection.execute("SELECT 1 FROM outcomes WHERE payload IS NOT NULL LIMIT 1").fetchall()
-        census = Census(context, has_payloads=bool(found))
+        by_role = any(consumer.batch for consumer in context.spec.consumers.values())
+        census = Census(context, has_repeats=bool(found) or by_role)
         _group_strings(census)
         _group_cases(context)
         yield census
@@ -114,7 +115,7 @@ def _group_strings(census: Census) -> None:
         difference, join = "coalesce(differences, '')", "LEFT JOIN f_differences USING (unit)"
     form = _form(context)
     statuses = ", ".join(f"s{number}" for number in sorted(context.index.values()))
-    text, each = ("hash(token)", "DISTINCT text") if census.has_payloads else ("NULL", "*")
+    text, each = ("hash(token)", "DISTINCT text") if census.has_repeats else ("NULL", "*")
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_strings AS"
         f" SELECT unit, hash(field, shape, {form}, {statuses}, {difference}) AS grp, role_prediction AS given,"

@@ -134,7 +134,7 @@ def _wanted_rows(census: Census) -> str:
     """Select the strings of all groups that some draft is about, each once per group."""
     rows = "SELECT grp, unit, token, role_prediction, role_reference FROM f_strings JOIN outcomes USING (unit)"
     rows += " WHERE grp IN (SELECT grp FROM f_wanted)"
-    if not census.has_payloads:
+    if not census.has_repeats:
         return rows
     return (
         "SELECT grp, token, min_by(unit, (NOT role_prediction, unit)) AS unit,"

@@ -9,6 +9,7 @@ import duckdb
 
 from auditor.findings.probes import ProbeOutcome
 from auditor.model.dependence import Place, Probed
+from auditor.model.neighbours import NeighbourProbe
 from auditor.model.run import Column
 from auditor.spec.models import AuditSpec
 
@@ -32,6 +33,7 @@ class Context:
     case_ids: Callable[[Sequence[int]], dict[int, str]]
     probed: tuple[Probed, ...] = ()
     units_of_movers: Mapping[tuple[str, Place], Sequence[int]] = field(default_factory=dict)
+    neighbours: tuple[NeighbourProbe, ...] = ()
 
     def owners(self, consumers: Sequence[str]) -> tuple[str, ...]:
         """Give the owner of each consumer, or its name where the spec names none; each once, in order."""

@@ -15,6 +15,7 @@ from auditor.findings.dependence import find_dependences
 from auditor.findings.draft import Draft
 from auditor.findings.format_ceiling import find_format_ceilings
 from auditor.findings.lax_coercion import find_lax_coercions
+from auditor.findings.neighbour_dependent import find_neighbour_dependence
 from auditor.findings.poison import find_poison
 from auditor.findings.sentinel import find_sentinels
 from auditor.findings.value_disagreement import find_value_disagreements
@@ -26,6 +27,7 @@ FINDERS: tuple[Callable[[Census], Iterator[Draft]], ...] = (
     find_dependences,
     find_poison,
     find_sentinels,
+    find_neighbour_dependence,
     find_format_ceilings,
     find_acceptance_disagreements,
     find_common_shape,

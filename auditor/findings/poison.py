@@ -58,13 +58,18 @@ def find_poison(census: Census) -> Iterator[Draft]:
 
 
 def _draft(census: Census, field: str, consumer: str, kind: _Kind) -> Draft:
+    title = f"{consumer} {kind.does} some strings of {field}"
+    detail = f"{consumer} {kind.does} the strings shown, each alone; every other string was decoded."
+    if census.context.spec.consumers[consumer].batch:
+        title = f"{consumer} {kind.does} a batch of {field}"
+        detail = f"{consumer} {kind.does} a batch that has these strings, which costs production all of its rows."
     return Draft(
         code=kind.code,
         severity="high",
         field=field,
         consumers=(consumer,),
-        title=f"{consumer} {kind.does} some strings of {field}",
-        detail=f"{consumer} {kind.does} the strings shown, each alone; every other string was decoded.",
+        title=title,
+        detail=detail,
         cause=kind.cause,
         fixes=_FIXES,
         fingerprint=fingerprint(kind.code, field, (consumer,)),

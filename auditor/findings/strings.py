@@ -29,7 +29,8 @@ def pick(census: Census, field: str, condition: str, role: Role = "either") -> P
         f" WHERE field = $field AND ({condition}){of_role}",
         {"field": field},
     )
-    each = "SELECT token, min(unit) AS unit FROM f_picked GROUP BY token" if census.has_payloads else "FROM f_picked"
+    # A string that has several rows is shown as the first of them.
+    each = "SELECT token, min(unit) AS unit FROM f_picked GROUP BY token" if census.has_repeats else "FROM f_picked"
     ((strings, shortest),) = census.query(
         f"SELECT count(*), min((length(token), token, unit), {WITNESSES}) FROM ({each})"
     )

@@ -112,7 +112,7 @@ def _examples(
     """Give an example of each string among the cases of its draft: the first whose prediction it is, if any."""
     pairs = ", ".join(f"({number}, {unit})" for number, units in enumerate(shown) for unit in units)
     shown_units = f"SELECT draft, unit, unit AS alike FROM (VALUES {pairs}) shown(draft, unit)"
-    if census.has_payloads:  # the same string in another payload, where it fared alike
+    if census.has_repeats:  # the same string in another payload, where it fared alike
         shown_units = (
             f"SELECT draft, shown.unit, other.unit AS alike FROM (VALUES {pairs}) shown(draft, unit)"
             " JOIN f_strings own ON own.unit = shown.unit JOIN f_strings other USING (grp, text)"

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from auditor.load.identity import reference_value
+from auditor.load.layout import Role
 from auditor.load.parts import RoleTable
+from auditor.load.tokens import literal
 from auditor.model.run import CaseCounts
 
 if TYPE_CHECKING:
@@ -57,6 +60,26 @@ class Loaded:
         )
         try:
             return connection.execute(query, {"field": field, "tokens": list(tokens)}).fetchall()
+        finally:
+            table.release()
+
+    def rows_of(self, connection: duckdb.DuckDBPyConnection, field: str, role: Role) -> list[str]:
+        """Give the raw values of a field in file order, repeated ones too, as a load of the whole file meets them.
+
+        Predictions are those of every case that was judged or has no reference; what holds no value is left out.
+        """
+        table = self.predictions if role == "prediction" else self.references
+        long = table.layout.form == "long"
+        name = "value" if long else f"v{list(table.layout.fields).index(field)}"
+        value = table.value(name, name) if role == "prediction" else reference_value(table, name)
+        rows = table.scan(connection, ("outcome", "field", name) if long else ("outcome", name))
+        of_field = f"field = {literal(field)}" if long else "true"
+        query = (
+            f"SELECT {value.as_token()} FROM {rows} WHERE outcome = 'judged' AND {of_field} "
+            f"AND {value.sql} IS NOT NULL ORDER BY ordinal"
+        )
+        try:
+            return [token for (token,) in connection.execute(query).fetchall()]
         finally:
             table.release()
 

@@ -20,12 +20,13 @@ class Decodings:
     """Decodings of a batch, aligned with the raw values sent.
 
     `texts[i]` is the value as tagged text (``date:2024-03-01``, ``decimal:12.50``), or None when `faults[i]` says why
-    there is none.
+    there is none. `failures` says why a batch failed as a whole, which is then the fault of each of its values.
     """
 
     texts: list[str | None]
     faults: dict[int, Fault] = field(default_factory=dict)
     warnings: dict[int, str] = field(default_factory=dict)
+    failures: list[Fault] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Readiness:
     imported; `settings` are recorded as they are; `not_fixed` names the parts of the base environment that could not
     be set; `clock_by` names the way in which the clock was fixed, `not_varied` says what it does not reach in this
     process; `scope` is ``payload`` or ``field`` for a pydantic consumer and an SQL model, else empty, and `scope_note`
-    says why, or what of a payload is missing. `alone` are fields that are read without their payload whatever the scope.
+    says why, or what of a payload is missing. `alone` are fields that are read without their payload in any scope.
     """
 
     consumer: str

@@ -13,7 +13,7 @@ from auditor.model.dependence import Answer, Mover, Place, Site, Watch
 from auditor.model.environment import Environment
 from auditor.probe.environments import CLOCKS
 from auditor.probe.launch import Launcher, decode_some
-from auditor.probe.phases import CODE_OF, Chosen, answers_of, choose
+from auditor.probe.phases import CODE_OF, Chosen, choose
 from auditor.probe.questions import Question
 
 #: Strings of a field whose line is looked for; the others that move with the clock are of the same kinds.
@@ -30,7 +30,7 @@ def attribute(launcher: Launcher, questions: Mapping[str, Question], movers: Seq
     for name, *at in sorted(places):
         by_field.setdefault(name, []).append((at[0], at[1]))
     chosen = choose(questions, by_field)
-    proven, candidates = _sites_of(launcher, questions, chosen)
+    proven, candidates = _sites_of(launcher, chosen)
     return [
         replace(mover, site=proven.get(mover.place), candidates=candidates)
         if mover.code == CODE_OF["clock"] and mover.place in places
@@ -39,15 +39,12 @@ def attribute(launcher: Launcher, questions: Mapping[str, Question], movers: Seq
     ]
 
 
-def _sites_of(
-    launcher: Launcher, questions: Mapping[str, Question], chosen: Chosen
-) -> tuple[dict[Place, Site], tuple[Site, ...]]:
+def _sites_of(launcher: Launcher, chosen: Chosen) -> tuple[dict[Place, Site], tuple[Site, ...]]:
     """Give the line that moves each place, or the lines that may where none can be watched alone."""
-    wanted = {name: questions[name] for name in chosen.places}
 
     def ask(session: Session, environment: Environment) -> tuple[dict[Place, Answer], tuple[Site, ...], bool]:
-        decoded = decode_some(launcher, session, environment, wanted, chosen.strings)
-        return answers_of(questions, chosen, decoded), session.sites(), session.candidates_only
+        decoded = decode_some(launcher, session, environment, chosen.questions, chosen.sent)
+        return chosen.answers(decoded), session.sites(), session.candidates_only
 
     recorded = [result for _, result in launcher.watched([Watch()], ask)]
     if not recorded:

@@ -50,7 +50,7 @@ class Isolation:
         """Isolate what moved."""
         places = sample(self.moved.places)
         chosen = choose(self.questions, places)
-        repeats = ask_again(self.launcher, self.questions, chosen, self.course.repeats)
+        repeats = ask_again(self.launcher, chosen, self.course.repeats)
         noisy = self._noisy_fields(chosen, repeats)
         self._call_unstable(chosen, noisy, repeats)
         quiet = choose(self.questions, {name: found for name, found in places.items() if name not in noisy})
@@ -114,7 +114,7 @@ class Isolation:
     def _vary_alone(self, factor: str, chosen: Chosen, baseline: Mapping[Place, Answer]) -> None:
         """Ask for strings where one factor differs; what is not as in the base launch of the same strings moves."""
         environments = self.course.singles.get(factor, ())
-        launches = ask_again(self.launcher, self.questions, chosen, environments) if chosen else []
+        launches = ask_again(self.launcher, chosen, environments) if chosen else []
         for place, string in chosen.each():
             readings = differing(baseline[place], place, launches)
             if readings:
@@ -150,7 +150,7 @@ class Isolation:
             rest = sorted(self.moved.places[name] - {place[1:] for place in done})
             for start in range(0, len(rest), MOST_ISOLATED):
                 part = choose(self.questions, {name: rest[start : start + MOST_ISOLATED]})
-                launches = ask_again(self.launcher, self.questions, part, self.course.singles["clock"])
+                launches = ask_again(self.launcher, part, self.course.singles["clock"])
                 self._record(launches, part.bases)
                 by_clock = {place for place, _ in part.each() if differing(part.bases[place], place, launches)}
                 self.others += [(place, CODE_OF["clock"]) for place in sorted(by_clock)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Patience, Session, open_session
 from auditor.decode.stop import Stop
 from auditor.errors import ConsumerError
@@ -15,6 +16,7 @@ from auditor.model.decoding import Decodings
 from auditor.model.dependence import Watch
 from auditor.model.environment import FACTORS, Environment
 from auditor.probe.questions import Question
+from auditor.probe.sent import Sent, decode_sent
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
 Result = TypeVar("Result")
@@ -41,6 +43,7 @@ class Launcher:
     consumer: ConsumerSpec
     base: Environment
     carried: frozenset[str] | None
+    keys: PayloadKeys | None
     pool: ThreadPoolExecutor
     stop: Stop
     lost_in_base: int = 0
@@ -81,6 +84,7 @@ class Launcher:
                 environment,
                 self.spec.fields,
                 carried=self.carried,
+                keys=self.keys,
                 stop=self.stop,
                 patience=patience,
                 watch=watch,
@@ -125,8 +129,7 @@ def decode_all(
     if environment.order == "reversed":
         asked.reverse()
     for question, chunk in asked:
-        strings = question.strings(chunk)
-        yield question, chunk, _decode(launcher, session, environment, question, strings)
+        yield question, chunk, _decode(launcher, session, environment, question, question.sent(chunk))
 
 
 def decode_some(
@@ -134,21 +137,18 @@ def decode_some(
     session: Session,
     environment: Environment,
     questions: Mapping[str, Question],
-    chosen: Mapping[str, Sequence[str]],
+    chosen: Mapping[str, Sent],
 ) -> dict[str, Decodings]:
     """Decode chosen strings of each field."""
-    return {
-        name: _decode(launcher, session, environment, questions[name], list(strings))
-        for name, strings in chosen.items()
-    }
+    return {name: _decode(launcher, session, environment, questions[name], sent) for name, sent in chosen.items()}
 
 
 def _decode(
-    launcher: Launcher, session: Session, environment: Environment, question: Question, strings: list[str]
+    launcher: Launcher, session: Session, environment: Environment, question: Question, sent: Sent
 ) -> Decodings:
-    order = None if environment.order == "given" else environment.ordered(len(strings))
-    decodings = session.decode(question.field.name, strings, payloads=question.payloads, order=order)
+    order = None if environment.order == "given" else environment.ordered(len(sent.tokens))
+    decodings = decode_sent(session, question.field, sent, order=order)
     late = [position for position, fault in decodings.faults.items() if fault.status == "timed_out"]
     if late:
-        launcher.note_late(environment, question.field.name, strings[late[0]])
+        launcher.note_late(environment, question.field.name, sent.tokens[late[0]])
     return decodings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -13,6 +13,7 @@ from auditor.model.dependence import Answer, Place
 from auditor.model.environment import Environment
 from auditor.probe.launch import Launcher, decode_all, decode_some
 from auditor.probe.questions import Question, answer_at, differences
+from auditor.probe.sent import Sent, joined
 
 #: Strings of a field that are isolated one by one; more that moved are only run through the clocks.
 MOST_ISOLATED = 20_000
@@ -87,10 +88,14 @@ def phase_one(
 
 @dataclass(frozen=True)
 class Chosen:
-    """Strings that are asked again: by field, places and strings in one order."""
+    """Strings that are asked again: by field their places, in order, with what is sent; and what the base made of them.
 
+    A batch is sent whole, and only the answers of the places count.
+    """
+
+    questions: Mapping[str, Question]
     places: dict[str, list[Place]]
-    strings: dict[str, list[str]]
+    sent: dict[str, Sent]
     bases: dict[Place, Answer]
 
     def __bool__(self) -> bool:
@@ -99,44 +104,59 @@ class Chosen:
 
     def only(self, wanted: Container[Place]) -> Chosen:
         """Give those of some places."""
-        kept = {
-            name: [(place, text) for place, text in zip(places, self.strings[name], strict=True) if place in wanted]
-            for name, places in self.places.items()
-        }
-        kept = {name: pairs for name, pairs in kept.items() if pairs}
-        return Chosen(
-            {name: [place for place, _ in pairs] for name, pairs in kept.items()},
-            {name: [text for _, text in pairs] for name, pairs in kept.items()},
-            self.bases,
-        )
+        places, sent = {}, {}
+        for name, all_places in self.places.items():
+            kept = [at for at, place in enumerate(all_places) if place in wanted]
+            if kept:
+                places[name] = [all_places[at] for at in kept]
+                sent[name] = self.sent[name] if self.sent[name].batches else self.sent[name].only(kept)
+        return Chosen(self.questions, places, sent, self.bases)
 
     def without(self, unwanted: Container[Place]) -> Chosen:
         """Give all but those of some places."""
         return self.only({place for place, _ in self.each() if place not in unwanted})
 
-    def each(self) -> Iterable[tuple[Place, str]]:
-        """Give place and string of each."""
+    def each(self) -> Iterator[tuple[Place, str]]:
+        """Give place and raw value of each."""
         for name, places in self.places.items():
-            yield from zip(places, self.strings[name], strict=True)
+            for place, position in zip(places, self.positions(name), strict=True):
+                yield place, self.sent[name].tokens[position]
+
+    def positions(self, name: str) -> Sequence[int]:
+        """Give where the answers of a field's places are."""
+        places = self.places[name]
+        return [place[2] for place in places] if self.sent[name].batches else range(len(places))
+
+    def answers(self, decoded: Mapping[str, Decodings]) -> dict[Place, Answer]:
+        """Give the answers by place."""
+        return {
+            place: answer_at(self.questions[name].field, decoded[name], position)
+            for name, places in self.places.items()
+            for place, position in zip(places, self.positions(name), strict=True)
+        }
 
 
 def choose(questions: Mapping[str, Question], places: Mapping[str, Iterable[tuple[int, int]]]) -> Chosen:
-    """Look up the strings of places, and what the base made of them."""
-    chosen = Chosen({}, {}, {})
+    """Look up what is sent for places, and what the base made of them."""
+    chosen = Chosen(questions, {}, {}, {})
     for name, wanted in places.items():
-        question = questions[name]
-        chosen.places[name], chosen.strings[name] = [], []
         by_chunk: dict[int, list[int]] = defaultdict(list)
         for chunk, position in sorted(wanted):
             by_chunk[chunk].append(position)
-        for chunk, positions in by_chunk.items():
-            strings, base = question.strings(chunk), question.base(chunk)
-            for position in positions:
-                place = (name, chunk, position)
-                chosen.places[name].append(place)
-                chosen.strings[name].append(strings[position])
-                chosen.bases[place] = answer_at(question.field, base, position)
+        parts = [_chosen_of_chunk(chosen, name, chunk, positions) for chunk, positions in by_chunk.items()]
+        if parts:
+            chosen.places[name] = [place for places, _ in parts for place in places]
+            chosen.sent[name] = joined([sent for _, sent in parts])
     return chosen
+
+
+def _chosen_of_chunk(chosen: Chosen, name: str, chunk: int, positions: list[int]) -> tuple[list[Place], Sent]:
+    question = chosen.questions[name]
+    sent, base = question.sent(chunk), question.base(chunk)
+    places = [(name, chunk, position) for position in positions]
+    for place in places:
+        chosen.bases[place] = answer_at(question.field, base, place[2])
+    return places, sent if sent.batches else sent.only(positions)
 
 
 def sample(places: Mapping[str, set[tuple[int, int]]], most: int = MOST_ISOLATED) -> dict[str, list[tuple[int, int]]]:
@@ -149,26 +169,12 @@ def sample(places: Mapping[str, set[tuple[int, int]]], most: int = MOST_ISOLATED
     return taken
 
 
-def answers_of(
-    questions: Mapping[str, Question], chosen: Chosen, decoded: Mapping[str, Decodings]
-) -> dict[Place, Answer]:
-    """Give the answers of chosen strings by place."""
-    return {
-        place: answer_at(questions[name].field, decoded[name], position)
-        for name, places in chosen.places.items()
-        for position, place in enumerate(places)
-    }
-
-
-def ask_again(
-    launcher: Launcher, questions: Mapping[str, Question], chosen: Chosen, environments: Iterable[Environment]
-) -> list[Launch]:
+def ask_again(launcher: Launcher, chosen: Chosen, environments: Iterable[Environment]) -> list[Launch]:
     """Ask for the chosen strings in fresh processes; gives all answers."""
-    wanted = {name: questions[name] for name in chosen.places}
     return [
-        (environment, answers_of(questions, chosen, decoded))
+        (environment, chosen.answers(decoded))
         for environment, decoded in launcher.each(
-            environments, lambda session, one: decode_some(launcher, session, one, wanted, chosen.strings)
+            environments, lambda session, one: decode_some(launcher, session, one, chosen.questions, chosen.sent)
         )
     ]
 

@@ -9,6 +9,7 @@ from auditor.judge.keys import grain_key, unexpected_type
 from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer
 from auditor.model.verdicts import STATUS_LETTER
+from auditor.probe.sent import Sent
 from auditor.spec.models import FieldSpec
 
 
@@ -16,13 +17,12 @@ from auditor.spec.models import FieldSpec
 class Question:
     """The distinct raw values of a field for one consumer, chunk by chunk.
 
-    `strings(i)` gives a chunk as it is sent (tokens, or whole payloads), `base(i)` what came of it in the base.
+    `sent(i)` gives a chunk as it is sent, `base(i)` what came of it in the base.
     """
 
     field: FieldSpec
-    payloads: bool
     chunks: int
-    strings: Callable[[int], list[str]]
+    sent: Callable[[int], Sent]
     base: Callable[[int], Decodings]
 
 

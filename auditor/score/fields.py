@@ -95,17 +95,26 @@ def _alike(readers: Sequence[str], index: Mapping[str, int]) -> str:
 
 
 def disagreements(
-    connection: DuckDBPyConnection, field_name: str, readers: Sequence[str], index: Mapping[str, int]
+    connection: DuckDBPyConnection,
+    field_name: str,
+    readers: Sequence[str],
+    index: Mapping[str, int],
+    *,
+    by_role: bool = False,
 ) -> tuple[Disagreement, ...]:
-    """Give the matrix of consumers over all distinct predictions and references of the field, in one pass."""
+    """Give the matrix of consumers over all distinct predictions and references of the field, in one pass.
+
+    `by_role` says that a string which is both has a row as each.
+    """
     pairs = list(combinations(readers, 2))
     if not pairs:
         return ()
-    # A raw value that stands in many payloads is one string; counting it once costs more, so only where there are any.
+    # A raw value that stands in many payloads, or in two batches, is one string; counting it once costs more, so only
+    # where there are any.
     many = connection.execute(
         "SELECT count(payload) FROM outcomes WHERE field = $field", {"field": field_name}
     ).fetchall()
-    strings = "DISTINCT token" if many[0][0] else "*"
+    strings = "DISTINCT token" if many[0][0] or by_role else "*"
     counts = ", ".join(_pair_counts(index[left], index[right], strings) for left, right in pairs)
     row = connection.execute(f"SELECT {counts} FROM outcomes WHERE field = $field", {"field": field_name}).fetchall()[0]
     cells = [row[start : start + 6] for start in range(0, len(row), 6)]

@@ -59,8 +59,10 @@ def _insert_sql(pattern: str, *, payloads: bool) -> str:
         SELECT p.field, p.outcome, u.unit, t.unit, p.n, p.first_row, p.place, {pattern}, u.shape,
             {_content("p.prediction")} IS NOT DISTINCT FROM {_content("p.reference")}
         FROM (SELECT * FROM pairs WHERE field = $field) p
-        LEFT JOIN (SELECT * FROM outcomes WHERE field = $field) u ON u.token = p.prediction{same_payload}
-        LEFT JOIN (SELECT * FROM outcomes WHERE field = $field) t ON t.token = p.reference{same_reference}
+        LEFT JOIN (SELECT * FROM outcomes WHERE field = $field) u
+            ON u.token = p.prediction AND u.role_prediction{same_payload}
+        LEFT JOIN (SELECT * FROM outcomes WHERE field = $field) t
+            ON t.token = p.reference AND t.role_reference{same_reference}
     """
 
 

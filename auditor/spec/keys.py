@@ -73,6 +73,7 @@ CONSUMER: dict[str, Kind] = {
     "model": TEXT,
     "scope": literal(Literal["payload", "field"]),
     "settings": TEXTS,
+    "batch": FLAG,
     "planned": FLAG,
 }
 
@@ -100,6 +101,7 @@ SHORTHANDS = {"bounds": "Lowest and highest value of an ordinal, in one key: [1,
 
 #: Keys that make sense for one or two adapters only.
 ADAPTERS_OF: dict[str, tuple[str, ...]] = {
+    "batch": ("python",),
     "interpreter": ("python", "pydantic"),
     "engine": ("sql",),
     "model": ("pydantic", "sql"),

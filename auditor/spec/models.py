@@ -95,6 +95,9 @@ class ConsumerSpec(Table):
         "payload", description="Pydantic and SQL model files: read the whole payload, or each field alone."
     )
     settings: dict[str, str] = Field(default_factory=dict, description="SQL: session settings, applied with SET.")
+    batch: bool = Field(
+        False, description="Python: a parser takes a list of raw values and gives a value for each, in their order."
+    )
     planned: bool = Field(False, description="The consumer does not exist yet.")
 
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from builtins import BaseException, Exception, KeyError, MemoryError, enumerate, hasattr, isinstance, len, sorted, type
+from builtins import (
+    BaseException,
+    Exception,
+    KeyError,
+    MemoryError,
+    enumerate,
+    hasattr,
+    isinstance,
+    len,
+    range,
+    sorted,
+    type,
+)
 from sys import getrecursionlimit, setrecursionlimit
 
+from .batch import rows_of, tag_rows
 from .canonical import Null, Tags, Unexpected
 from .trouble import describe
 from .wire import OUT_OF_MEMORY, encode_texts, leave, scan_once
@@ -30,11 +43,18 @@ class Outcome:
         self.kinds: List[int] = []
         self.known: Dict[Tuple[str, str], int] = {}
         self.stop = ""
+        self.failed = False
 
     def fault(self, index: int, status: str, error: str) -> None:
         """Note that a string has no value."""
         self.at.append(index)
         self.kinds.append(self.known.setdefault((status, error), len(self.known)))
+
+    def fail(self, rows: int, status: str, error: str) -> None:
+        """Note that a batch failed as a whole: each of its rows has that fate."""
+        self.failed, self.texts = True, [""] * rows
+        for index in range(rows):
+            self.fault(index, status, error)
 
     def encoded(self) -> bytes:
         """Give the reply's body; what is too long to be a field's value must not use up the parent's memory."""
@@ -52,7 +72,8 @@ class Outcome:
     def header(self, base: int) -> Dict[str, Any]:
         """Give the reply's header."""
         faults = [[status, error] for status, error in self.known]
-        return {"base": base, "at": self.at, "kinds": self.kinds, "faults": faults, "stop": self.stop}
+        header = {"base": base, "at": self.at, "kinds": self.kinds, "faults": faults, "stop": self.stop}
+        return {**header, "failed": True} if self.failed else header
 
 
 def status_of(error: BaseException) -> Tuple[str, str]:
@@ -105,6 +126,25 @@ def decode_whole(decode: Callable[..., Any], field: str, values: List[Any]) -> O
     return outcome
 
 
+def decode_rows(parse: Callable[[Any], Any], values: List[Any], tags: Tags, channel: Channel) -> Outcome:
+    """Decode a batch in one call of a parser that takes all its rows."""
+    outcome, count = Outcome(), len(values)
+    try:
+        rows = rows_of(parse(values), count)
+        if channel.forked:
+            leave(0)
+        tag_rows(rows, tags, outcome, status_of)
+    except BaseException as raised:  # noqa: BLE001 - whatever a parser raises is the decoding of all rows
+        if channel.forked:
+            leave(0)
+        if isinstance(raised, MemoryError):
+            outcome.stop = describe(raised)
+            return outcome
+        status, error = status_of(raised)
+        outcome.fail(count, status, "the batch of %d row%s: %s" % (count, "" if count == 1 else "s", error))
+    return outcome
+
+
 class Kernel:
     """Answers requests until there are no more."""
 
@@ -146,14 +186,15 @@ class Kernel:
 
     def decode(self, field: str, mode: str, values: List[Any], base: int) -> Outcome:
         """Choose how this frame is decoded."""
+        if mode in ("batch", "batch_item"):
+            self.channel.words[0] = base
+            return decode_rows(self.parser(field, mode), values, self.tags[field], self.channel)
         if not self.whole:
             return decode_each(self.parser(field, mode), values, base, self.tags[field], self.channel)
         self.channel.words[0] = base
         try:
             adapter = self.adapter
-            return decode_whole(
-                adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values
-            )
+            return decode_whole(adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values)
         except MemoryError as error:
             outcome = Outcome()
             outcome.stop = describe(error)
@@ -168,14 +209,29 @@ class Kernel:
             return outcome
 
     def parser(self, field: str, mode: str) -> Callable[[Any], Any]:
-        """Give the parser of a field, with the JSON parsed first in mode `item`."""
+        """Give the parser of a field, with the JSON parsed first in modes `item` and `batch_item`."""
         key = field, mode
         if key not in self.parsers:
-            parse = self.adapter.payload_parser(field) if mode == "payload" else self.adapter.parser(field)
-            self.parsers[key] = after_json(parse) if mode == "item" else parse
+            self.parsers[key] = self.parser_of(field, mode)
         return self.parsers[key]
+
+    def parser_of(self, field: str, mode: str) -> Callable[[Any], Any]:
+        """Ask the adapter for a parser."""
+        if mode == "payload":
+            payload_parser: Callable[[Any], Any] = self.adapter.payload_parser(field)
+            return payload_parser
+        if mode in ("batch", "batch_item"):
+            batch_parser: Callable[[Any], Any] = self.adapter.batch_parser(field)
+            return after_each_json(batch_parser) if mode == "batch_item" else batch_parser
+        parser: Callable[[Any], Any] = self.adapter.parser(field)
+        return after_json(parser) if mode == "item" else parser
 
 
 def after_json(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Parse the JSON text of one value, then the value: a value that json cannot take costs no other."""
     return lambda text: parse(scan_once(text, 0)[0])
+
+
+def after_each_json(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Parse the JSON text of each row, then the batch: rows that json cannot take, no load would take either."""
+    return lambda texts: parse([scan_once(text, 0)[0] for text in texts])

@@ -5,22 +5,24 @@ Run as ``python main.py REQUEST REPLY PROGRESS LIFELINE`` with four inherited de
 the first reply says what the consumer is, or why it could not be opened. Every later request is answered by one frame,
 in order:
 
-    request  {"field", "mode", "base"}  [raw value, ...]     mode: value, item (JSON text to parse first), payload
-    reply    {"base", "at", "kinds", "faults", "stop", "modules"}  [tagged text or "", ...]
+    request  {"field", "mode", "base"}  [raw value, ...]     mode: value, item (JSON text to parse first), payload;
+                                                             batch, batch_item: the frame is one call of the parser
+    reply    {"base", "at", "kinds", "faults", "stop", "failed", "modules"}  [tagged text or "", ...]
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
-reply ends before the string that exhausted the memory, and so does this process. ``modules`` is there only where the
-consumer has imported something since the last reply: [name, file] of each; ``sites`` where its clock reads are watched:
-[file, line, function, at import, reads] of each line that has read since. PROGRESS is shared memory of two 64-bit
-words: the position being decoded (base + index; base + length between frames), and the reason for leaving.
+reply ends before the string that exhausted the memory, and so does this process. ``failed`` is there only where a batch
+failed as a whole. ``modules`` is there only where the consumer has imported something since the last reply: [name,
+file] of each; ``sites`` where its clock reads are watched: [file, line, function, at import, reads] of each line that
+has read since. PROGRESS is shared memory of two 64-bit words: the position being decoded (base + index; base + length
+between frames), and the reason for leaving.
 
 An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its path, with
 
     open_adapter(config: dict) -> adapter
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
-path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout, network (False
-where there should be none), travel (True for the last way to fix the clock), watch (None, or what
+path), reads (field: target), receives, batch, scope, carried, model, engine, settings, plan, memory, timeout, network
+(False where there should be none), travel (True for the last way to fix the clock), watch (None, or what
 `attribution.Attribution` takes). The adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
@@ -29,6 +31,7 @@ where there should be none), travel (True for the last way to fix the clock), wa
                                imports (optional)
     parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding
     payload_parser(field)      the same for the JSON text of a whole payload (optional)
+    batch_parser(field)        the same for a list of raw values: a sequence of as many objects out (optional)
 or, instead of `parser`,
     decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why
     decode_payloads(field, rows)                      the same for payloads as rows: JSON lists of texts (optional)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import loading
+from .batch import alone
 from .imports import Imports
 from .trouble import StartError
 
@@ -15,7 +16,7 @@ class PythonAdapter:
     """The consumer's functions, one per field."""
 
     def __init__(self, config: Dict[str, Any]) -> None:
-        self.root, self.reads = config["root"], config["reads"]
+        self.root, self.reads, self.batch = config["root"], config["reads"], config["batch"]
         self.imports = Imports()
         loading.add_root(self.root)
         self.parsers = {field: self._function(field, target) for field, target in self.reads.items()}
@@ -24,16 +25,21 @@ class PythonAdapter:
         found = loading.load(target, self.root)
         if not callable(found):
             seen = "%s is of type %s and cannot be called" % (target, type(found).__name__)
-            raise StartError("load %s for %s" % (target, field), seen, "name a function that takes one raw value")
+            takes = "a list of raw values" if self.batch else "one raw value"
+            raise StartError("load %s for %s" % (target, field), seen, "name a function that takes " + takes)
         function: Callable[[Any], Any] = found
         return function
 
     def ready(self) -> Dict[str, Any]:
         """Say which function reads which field."""
-        return {"reads": self.reads}
+        return {"reads": self.reads, "settings": {"batch": "true"} if self.batch else {}}
 
     def parser(self, field: str) -> Callable[[Any], Any]:
-        """Give the function that reads a field."""
+        """Give the function that reads one value of a field; where it takes batches, each value is one of its own."""
+        return alone(self.parsers[field]) if self.batch else self.parsers[field]
+
+    def batch_parser(self, field: str) -> Callable[[Any], Any]:
+        """Give the function that reads a batch of a field's values."""
         return self.parsers[field]
 
 

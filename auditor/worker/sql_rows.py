@@ -200,7 +200,9 @@ class Rows:
             return
         tried = "run the model %s on whole rows" % self.model.plan["file"]
         seen = "its filter keeps no row, as no payload carries what it is on: " + probe["text"]
-        hint = 'let the predictions carry it, name a model without it, or read with expressions (reads.%s = "… {value}")'
+        hint = (
+            'let the predictions carry it, name a model without it, or read with expressions (reads.%s = "… {value}")'
+        )
         raise StartError(tried, seen, hint % next(iter(self.fields)))
 
     def _keeps_any(self, rows: Sequence[Row], query: str) -> bool:

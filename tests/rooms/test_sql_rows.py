@@ -85,7 +85,9 @@ def alone(model: str, record: Record, field: str) -> str:
 
 def _run(model: str, rows: Sequence[tuple[str | None, ...]], field: str) -> dict[str, list[tuple[str | None, str]]]:
     connection = duckdb.connect(config={"threads": 1})
-    connection.execute("CREATE SCHEMA raw; CREATE TABLE raw.src (id VARCHAR, d VARCHAR, e VARCHAR, kind VARCHAR, status VARCHAR)")
+    connection.execute(
+        "CREATE SCHEMA raw; CREATE TABLE raw.src (id VARCHAR, d VARCHAR, e VARCHAR, kind VARCHAR, status VARCHAR)"
+    )
     connection.executemany("INSERT INTO raw.src VALUES (?, ?, ?, ?, ?)", rows)
     *setup, statement = duckdb.extract_statements(model)
     for one in setup:
@@ -199,9 +201,7 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Warehouse]
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records=st.lists(RECORD, min_size=1, max_size=16))
-def test_any_rows_read_as_in_a_real_table(
-    warehouses: dict[str, Warehouse], name: str, records: list[Record]
-) -> None:
+def test_any_rows_read_as_in_a_real_table(warehouses: dict[str, Warehouse], name: str, records: list[Record]) -> None:
     for field in ("d", "e"):
         assert warehouses[name].decode_records(field, records) == on_a_real_table(MODELS[name], records, field)
 
@@ -329,7 +329,10 @@ def test_a_lookup_has_one_row_for_each_key(tmp_path: Path) -> None:
 
 
 MEETINGS = [
-    ("select id, d, e from raw.src qualify row_number() over (partition by d order by e) = 1", "PARTITION BY) raw.src.d"),
+    (
+        "select id, d, e from raw.src qualify row_number() over (partition by d order by e) = 1",
+        "PARTITION BY) raw.src.d",
+    ),
     ("select id, d, e from raw.src qualify row_number() over (order by d) = 1", "OVER (PARTITION BY)"),
     ("select id, d, last_value(e) over (order by id) as e from raw.src", "OVER (PARTITION BY)"),
     ("select d, max(e) as e from raw.src group by d", "GROUP BY raw.src.d"),

@@ -1,0 +1,104 @@
+"""Raw values as a consumer is sent them: alone, in the payloads that they came in, or as the rows of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from auditor.decode.payload_rows import Role
+from auditor.decode.session import Session
+from auditor.judge.batches import settle
+from auditor.model.decoding import Decodings
+from auditor.spec.models import FieldSpec
+
+ROLES: tuple[Role, Role] = ("prediction", "reference")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Raw values that are decoded in one go; an answer belongs to each of `tokens`.
+
+    In `payloads` or in batches the first `predictions` of them are predictions and the others references, which are
+    sent apart. `batches` holds the rows of both, repeated ones too: a batch is read whole, whatever is asked of it.
+    """
+
+    tokens: Sequence[str]
+    payloads: Sequence[str] | None = None
+    predictions: int = 0
+    batches: tuple[Sequence[str], Sequence[str]] | None = None
+
+    def only(self, positions: Sequence[int]) -> Sent:
+        """Give those at some positions, in their order; not for batches."""
+        payloads = None if self.payloads is None else [self.payloads[position] for position in positions]
+        given = sum(position < self.predictions for position in positions)
+        return Sent([self.tokens[position] for position in positions], payloads, given)
+
+
+def joined(parts: Sequence[Sent]) -> Sent:
+    """Put what was cut from several chunks together: predictions first, where the roles are sent apart."""
+    if len(parts) == 1:
+        return parts[0]
+    payloads = None if parts[0].payloads is None else [payload for part in parts for payload in part.payloads or ()]
+    return Sent([token for part in parts for token in part.tokens], payloads, sum(part.predictions for part in parts))
+
+
+def decode_sent(
+    session: Session,
+    field: FieldSpec,
+    sent: Sent,
+    *,
+    order: Sequence[int] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Decodings:
+    """Decode what is sent; `order` is that of the positions, and means nothing to a batch."""
+    if sent.batches is not None:
+        return _decode_batches(session, field, sent.batches)
+    if sent.payloads is None:
+        return session.decode(field.name, sent.tokens, order=order, progress=progress)
+    found = Decodings([])
+    for role, start, end in zip(ROLES, (0, sent.predictions), (sent.predictions, len(sent.tokens)), strict=True):
+        decodings = session.decode(
+            field.name,
+            sent.tokens[start:end],
+            payloads=sent.payloads[start:end],
+            role=role,
+            order=None if order is None else [position - start for position in order if start <= position < end],
+            progress=_from(start, progress),
+        )
+        append(found, decodings)
+    return found
+
+
+def _from(start: int, progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
+    """Count on from what is done already."""
+
+    def count(done: int) -> None:
+        if progress is not None:
+            progress(start + done)
+
+    return count
+
+
+def _decode_batches(session: Session, field: FieldSpec, batches: Sequence[Sequence[str]]) -> Decodings:
+    """Decode both batches, and give one answer for each distinct string of each."""
+    found = Decodings([])
+    for rows in batches:
+        decodings = session.decode(field.name, rows)
+        places = settle(field, rows, decodings)
+        settled = Decodings([decodings.texts[place] for place in places.values()], failures=decodings.failures)
+        for position, place in enumerate(places.values()):
+            if place in decodings.faults:
+                settled.faults[position] = decodings.faults[place]
+            if place in decodings.warnings:
+                settled.warnings[position] = decodings.warnings[place]
+        append(found, settled)
+    return found
+
+
+def append(found: Decodings, more: Decodings) -> None:
+    """Add decodings behind others."""
+    start = len(found.texts)
+    found.texts.extend(more.texts)
+    found.faults.update({start + position: fault for position, fault in more.faults.items()})
+    found.warnings.update({start + position: warning for position, warning in more.warnings.items()})
+    found.failures.extend(more.failures)

@@ -1,0 +1,192 @@
+"""Consumers that read whole columns: what production's one call makes of them is the score."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import auditor
+
+SPEC = """
+name = "batches"
+
+[cases]
+predictions = "pairs.csv"
+references = "pairs.csv"
+
+[fields.d]
+type = "{type}"
+reference = "{reference}"
+
+[consumers.loader]
+adapter = "python"
+batch = true
+reads.d = "parsers:load"
+{more}
+"""
+
+
+def workspace(
+    folder: Path, rows: Sequence[tuple[str | None, str | None]], parser: str, *, more: str = "", **field: str
+) -> Path:
+    """Write a spec with one field and one consumer of batches, and pairs of predictions and references."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "pairs.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["case_id", "field", "prediction", "reference"])
+        writer.writerows([f"c{number}", "d", *row] for number, row in enumerate(rows))
+    (folder / "parsers.py").write_text(parser)
+    spec = folder / "audit.toml"
+    spec.write_text(SPEC.format(type=field.get("type", "date"), reference=field.get("reference", "typed"), more=more))
+    return spec
+
+
+def decodings(run: auditor.Run, role: str) -> dict[str, tuple[str, str | None]]:
+    """Give status letter and value of each raw value of a role, straight from the stored run."""
+    found = run.table("outcomes").filter(f"role_{role}").project("token, s0, v0").fetchall()
+    return {token.strip('"'): (status, value) for token, status, value in found}
+
+
+INFER = """
+from datetime import datetime
+
+def load(rows):
+    "Infer the format from the first row, as many loaders do."
+    order = "%d/%m/%Y" if rows and int(rows[0][:2]) > 12 else "%m/%d/%Y"
+    out = []
+    for row in rows:
+        try:
+            out.append(datetime.strptime(row, order).date())
+        except ValueError:
+            out.append(None)
+    return out
+"""
+
+
+def test_predictions_and_references_are_batches_of_their_own(tmp_path):
+    rows = [("13/03/2024", "03/01/2024"), ("01/03/2024", "01/03/2024")]
+    run = auditor.run(workspace(tmp_path, rows, INFER, reference="loader"))
+    # 01/03/2024 is 1 March after 13/03/2024, and 3 January in the column that starts with 03/01/2024.
+    assert decodings(run, "prediction")["01/03/2024"] == ("v", "date:2024-03-01")
+    assert decodings(run, "reference")["01/03/2024"] == ("v", "date:2024-01-03")
+    assert run.column("d", "loader").verdicts["ok"] == 0
+    assert run.column("d", "loader").verdicts["wrong"] == 2
+
+
+def test_a_batch_holds_the_rows_of_the_file_in_order_and_as_often(tmp_path):
+    parser = "def load(rows): return ['|'.join(rows)] * len(rows)"
+    rows = [("b", "x"), ("a", "x"), ("b", ""), (None, "x"), ("", "y")]
+    run = auditor.run(workspace(tmp_path, rows, parser, type="identifier", reference="loader"))
+    assert {value for _, value in decodings(run, "prediction").values()} == {"text:b|a|b"}
+    assert {value for _, value in decodings(run, "reference").values()} == {"text:x|x|x|y"}
+
+
+def test_one_bad_row_rejects_the_whole_load_and_says_which(tmp_path):
+    parser = "from datetime import date\ndef load(rows): return [date.fromisoformat(row) for row in rows]"
+    rows = [("2024-03-01", "2024-03-01"), ("N/A", "2024-03-02"), ("2024-03-03", "2024-03-03")]
+    run = auditor.run(workspace(tmp_path, rows, parser))
+    assert run.column("d", "loader").verdicts["rejected"] == 3
+    errors = run.table("faults").filter("consumer = 0").project("error").distinct().fetchall()
+    assert errors == [("the batch of 3 rows: ValueError: Invalid isoformat string: 'N/A'",)]
+
+
+def test_a_string_that_one_batch_reads_in_two_ways_is_rejected(tmp_path):
+    parser = "from datetime import date\ndef load(rows): return [date(2024, 3, n + 1) for n in range(len(rows))]"
+    rows = [("1 March", "2024-03-01"), ("2 March", "2024-03-02"), ("1 March", "2024-03-01")]
+    run = auditor.run(workspace(tmp_path, rows, parser))
+    assert decodings(run, "prediction") == {"1 March": ("r", None), "2 March": ("v", "date:2024-03-02")}
+    errors = run.table("faults").filter("consumer = 0").project("error").distinct().fetchall()
+    assert errors == [("read in two ways in one batch: date:2024-03-01 in row 1, date:2024-03-03 in row 3",)]
+
+
+def test_unrelated_predictions_are_in_the_batch_and_not_in_the_score(tmp_path):
+    (tmp_path / "parsers.py").write_text("def load(rows): return [str(len(rows))] * len(rows)")
+    (tmp_path / "p.csv").write_text("case_id,d\na,1\nb,2\nz,3\n")
+    (tmp_path / "r.csv").write_text("case_id,d\na,3\nb,3\n")
+    spec = SPEC.format(type="identifier", reference="typed", more="")
+    spec = spec.replace('predictions = "pairs.csv"', 'predictions = "p.csv"').replace('"pairs.csv"', '"r.csv"')
+    (tmp_path / "audit.toml").write_text(spec)
+    run = auditor.run(tmp_path / "audit.toml")
+    assert run.run.cases.unrelated == 1
+    assert run.column("d", "loader").verdicts["ok"] == 2
+
+
+def test_a_batch_beside_consumers_of_single_strings_counts_each_string_once(tmp_path):
+    more = '[consumers.single]\nadapter = "python"\nreads.d = "parsers:one"'
+    parser = INFER + (
+        "\nasked = []\n"
+        "def one(text):\n    assert text not in asked\n    asked.append(text)\n    return load([text])[0]\n"
+    )
+    rows = [("13/03/2024", "01/03/2024"), ("01/03/2024", "13/03/2024"), ("01/03/2024", "2024-03-01")]
+    run = auditor.run(workspace(tmp_path, rows, parser, more=more), broken_references="report")
+    matrix = run.run.fields[0].disagreements[0]
+    assert run.run.fields[0].distinct == 3
+    assert matrix.strings == 3
+    (shape,) = [shape for shape in run.run.fields[0].shapes if shape.shape == "dd/dd/dddd"]
+    assert (shape.strings, shape.rows) == (2, 3)
+    finding = next(one for one in run.findings if one.code == "value-disagreement")
+    assert "1 distinct string" in finding.detail
+
+
+def test_payloads_and_batches_of_one_field(tmp_path):
+    (tmp_path / "parsers.py").write_text(
+        "from pydantic import BaseModel\nclass M(BaseModel):\n    d: str\n    e: str\n"
+        "def load(rows): return ['|'.join(rows)] * len(rows)"
+    )
+    (tmp_path / "p.csv").write_text("case_id,d,e\na,1,x\nb,2,y\nc,1,z\n")
+    (tmp_path / "r.csv").write_text("case_id,d,e\na,1,x\nb,2,y\nc,1,z\n")
+    more = '[consumers.api]\nadapter = "pydantic"\nmodel = "parsers:M"\nreads.d = "d"\n'
+    spec = SPEC.format(type="identifier", reference="typed", more=more)
+    spec = spec.replace('predictions = "pairs.csv"', 'predictions = "p.csv"').replace('"pairs.csv"', '"r.csv"')
+    (tmp_path / "audit.toml").write_text(spec)
+    run = auditor.run(tmp_path / "audit.toml")
+    assert run.column("d", "api").verdicts["ok"] == 3
+    assert {value for _, value in decodings(run, "prediction").values()} == {"text:1|2|1"}
+
+
+def test_a_crash_of_the_load_is_a_finding_about_the_batch(tmp_path):
+    parser = "import os\ndef load(rows):\n    if len(rows) > 1:\n        os._exit(7)\n    return rows"
+    rows = [("b", "b"), ("a", "a")]
+    run = auditor.run(workspace(tmp_path, rows, parser, type="identifier"))
+    assert run.column("d", "loader").verdicts["crashed"] == 2
+    (finding,) = [one for one in run.findings if one.code == "consumer-crashed"]
+    assert finding.title == "loader dies on a batch of d"
+    assert finding.affected == 2
+
+
+def test_duplicates_stay_in_the_batch_so_that_sniffing_a_sample_shows(tmp_path):
+    """After more than 100 whole numbers polars takes the column for whole numbers (bug case B43)."""
+    parser = (
+        "import io\nimport polars as pl\n"
+        "def load(rows):\n"
+        "    text = 'v\\n' + '\\n'.join(rows)\n"
+        "    return pl.read_csv(io.StringIO(text), ignore_errors=True)['v'].to_list()\n"
+    )
+    rows = [("1", "1")] * 101 + [("2.1", "2.1")]
+    run = auditor.run(workspace(tmp_path, rows, parser, type="decimal"))
+    assert decodings(run, "prediction")["2.1"] == ("n", None)
+    assert run.column("d", "loader").verdicts["null"] == 1
+
+
+@pytest.mark.parametrize("adapter", ["sql", "pydantic"])
+def test_batch_is_for_python_consumers(tmp_path, adapter):
+    rest = {
+        "sql": 'engine = "duckdb"\nreads.d = "try_cast({value} as date)"',
+        "pydantic": 'model = "parsers:M"\nreads.d = "d"',
+    }
+    text = f'[consumers.other]\nadapter = "{adapter}"\nbatch = true\n{rest[adapter]}\n'
+    spec = workspace(tmp_path, [("a", "a")], "", more=text)
+    with pytest.raises(auditor.AuditorError, match=r"consumers\.other\.batch.*makes no sense for a"):
+        auditor.run(spec)
+
+
+def test_reading_strings_gives_them_to_a_batch_together(tmp_path):
+    spec = workspace(tmp_path, [("13/03/2024", "2024-03-13")], INFER)
+    first, second = auditor.read("d", "13/03/2024", "01/03/2024", spec=spec)
+    assert second.decodings["loader"].value == "date:2024-03-01"
+    (alone,) = auditor.read("d", "01/03/2024", spec=spec)
+    assert alone.decodings["loader"].value == "date:2024-01-03"
+    assert first.decodings["loader"].value == "date:2024-03-13"
