@@ -93,20 +93,21 @@ class Question:
         return Sent([tokens[row] for row in rows], [payloads[row] for row in rows], counts[0]), asked
 
     def _in_batches(self) -> tuple[Sent, Asked]:
-        """Send all predictions as one batch and all references as another, in file order."""
+        """Send all predictions as one batch and all references as another, in file order, unrelated ones too."""
         by_role = [rows_for(self.consumer, self.batches[self.field][role]) for role in ROLES]
-        distinct = [list(dict.fromkeys(rows)) for rows in by_role]
-        places = [{token: at for at, token in enumerate(distinct[0])}, {}]
-        places[1] = {token: len(distinct[0]) + at for at, token in enumerate(distinct[1])}
-        asked: list[int | None] = []
+        in_batch = [set(rows) for rows in by_role]
+        wanted: tuple[list[str], list[str]] = ([], [])
+        answered: list[tuple[bool, int] | None] = []
         for tokens, are_given in self.units.chunks("token", "role_prediction"):
             for token, given in zip(tokens, are_given, strict=True):
-                place = places[not given].get(token)
-                if place is None and not (token == "null" and not self._nulls):
+                is_sent = token in in_batch[not given]
+                if not is_sent and (self._nulls or token != "null"):
                     raise InternalError(f"{self.field}: {token} is a raw value of the run, but in no row of its batch")
-                asked.append(place)
-        sent = Sent([*distinct[0], *distinct[1]], None, len(distinct[0]), (by_role[0], by_role[1]))
-        return sent, asked
+                answered.append((not given, len(wanted[not given])) if is_sent else None)
+                if is_sent:
+                    wanted[not given].append(token)
+        asked = [None if one is None else one[1] + (len(wanted[0]) if one[0] else 0) for one in answered]
+        return Sent([*wanted[0], *wanted[1]], None, len(wanted[0]), (by_role[0], by_role[1])), asked
 
 
 _COLUMNS: Sequence[str] = ("token", "payload", "role_prediction")

@@ -52,7 +52,7 @@ def decode_sent(
 ) -> Decodings:
     """Decode what is sent; `order` is that of the positions, and means nothing to a batch."""
     if sent.batches is not None:
-        return _decode_batches(session, field, sent.batches)
+        return _decode_batches(session, field, sent, sent.batches)
     if sent.payloads is None:
         return session.decode(field.name, sent.tokens, order=order, progress=progress)
     found = Decodings([])
@@ -79,14 +79,16 @@ def _from(start: int, progress: Callable[[int], None] | None) -> Callable[[int],
     return count
 
 
-def _decode_batches(session: Session, field: FieldSpec, batches: Sequence[Sequence[str]]) -> Decodings:
-    """Decode both batches, and give one answer for each distinct string of each."""
+def _decode_batches(session: Session, field: FieldSpec, sent: Sent, batches: Sequence[Sequence[str]]) -> Decodings:
+    """Decode both batches, and give one answer for each string that is asked about."""
     found = Decodings([])
-    for rows in batches:
+    for rows, start, end in zip(batches, (0, sent.predictions), (sent.predictions, len(sent.tokens)), strict=True):
         decodings = session.decode(field.name, rows)
         places = settle(field, rows, decodings)
-        settled = Decodings([decodings.texts[place] for place in places.values()], failures=decodings.failures)
-        for position, place in enumerate(places.values()):
+        settled = Decodings([], failures=decodings.failures)
+        for position, token in enumerate(sent.tokens[start:end]):
+            place = places[token]
+            settled.texts.append(decodings.texts[place])
             if place in decodings.faults:
                 settled.faults[position] = decodings.faults[place]
             if place in decodings.warnings:
