@@ -46,7 +46,9 @@ def _at_clocks(plan: Plan, watch: Watch | None, clocks: Sequence[str]) -> Iterat
     if watch is not None:
         plan = replace(plan, config=plan.config | {"watch": watch_config(plan, watch, "calls")})
     if VDSO in clocks and can_fix_clock():
-        yield replace(plan, command=tuple(at_clock(plan.command, plan.clock_iso)), clock_by=VDSO)
+        launcher = at_clock((), plan.clock_iso)
+        config = plan.config | {"launcher": launcher}
+        yield replace(plan, command=(*launcher, *plan.command), config=config, clock_by=VDSO)
     if PRELOAD in clocks and watch is None:
         yield from _preload(plan)
     travel = TIME_MACHINE in clocks

@@ -18,8 +18,8 @@ from auditor.decode.caches import cache_folder
 
 SOURCE = Path(__file__).resolve().parent.parent / "worker" / "clockshim.c"
 
-#: Arguments between the compiler and the files; no check for null pointers may be left out.
-OPTIONS = ("-std=gnu11", "-O2", "-w", "-fno-delete-null-pointer-checks", "-shared", "-fPIC")
+#: Arguments between the compiler and the files.
+OPTIONS = ("-std=gnu11", "-O2", "-w", "-shared", "-fPIC")
 LIBRARIES = ("-ldl", "-lpthread")
 
 #: Looked for on PATH, in this order.

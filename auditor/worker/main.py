@@ -22,7 +22,8 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
 path), reads (field: target), receives, batch, scope, carried, model, engine, settings, plan, memory, timeout, network
-(False where there should be none), travel (True for the last way to fix the clock), watch (None, or what
+(False where there should be none), travel (True for the last way to fix the clock), launcher (what the command of a
+program of the consumer's own starts with, so that its clock is fixed too), watch (None, or what
 `attribution.Attribution` takes). The adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,

@@ -29,16 +29,16 @@ ROOT = PARSERS.parents[2]
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
 
 
-def ours() -> set[tuple[int, str]]:
-    """Give the processes that carry the mark of a worker, or that are its launchers."""
-    found = set()
+def ours(place: Path) -> set[tuple[int, str]]:
+    """Give the processes that carry the mark of a worker whose folder is in a place."""
+    found, mark = set(), f"{MARK}={place}{os.sep}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             variables = (folder / "environ").read_bytes()
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
-        if MARK.encode() in variables and str(ROOT) in command:
+        if mark in variables:
             found.add((int(folder.name), command))
     return found
 
@@ -88,14 +88,14 @@ def test_no_launch_leaves_anything(tmp_path, monkeypatch):
     place.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(place))
     launch(0)
-    others, shared = ours(), shared_memory()
+    shared = shared_memory()
     before, shift = of_this_process(), clock_shift()
     for number in range(LAUNCHES):
         launch(number)
     assert of_this_process() == before
     assert abs(clock_shift() - shift) < 5
     assert list(place.iterdir()) == []
-    assert gone(lambda: ours() - others) == set()
+    assert gone(lambda: ours(place)) == set()
     assert gone(lambda: shared_memory() - shared) == set()
 
 
@@ -126,18 +126,11 @@ def test_a_killed_parent_takes_its_workers_along(tmp_path):
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as parent:
         workers = [int(line) for line in iter(parent.stdout.readline, "all\n")]
         assert len(workers) == 2 * len(EVERYTHING)
-        assert set(workers) <= {pid for pid, _ in ours()}
+        assert set(workers) <= {pid for pid, _ in ours(tmp_path / "tmp")}
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-    assert gone(lambda: {one for one in ours() if str(tmp_path) in environment_of(one[0])}) == set()
+    assert gone(lambda: ours(tmp_path / "tmp")) == set()
     assert gone(lambda: shared_memory() - shared) == set()
-
-
-def environment_of(pid: int) -> str:
-    try:
-        return Path("/proc", str(pid), "environ").read_text(errors="replace")
-    except OSError:
-        return ""
 
 
 def gone(left):
