@@ -118,17 +118,15 @@ def _probed(reader: _Reader, receives: str, batch: Batch, probe: NeighbourProbe)
     rows, base = _affordable(reader, batch.rows)
     others = neighbours(field, receives)
     alone = reader.read(list(dict.fromkeys((*rows, *others))), alone=True)
-    scored = batch.scored
     spoilers: tuple[str, ...] = ()
     if base.failed:
         spoilers = tuple(token for token in dict.fromkeys(rows) if token in alone.refused)
         rows = [token for token in rows if token not in alone.refused]
-        if spoilers:
-            base, scored = reader.read(rows), {}
+        base = reader.read(rows)
     probe = replace(probe, rows=len(rows), strings=len(set(rows)), spoilers=spoilers)
     if not rows:
         return replace(probe, not_varied="every row is refused alone too")
-    moves = _moves(reader, replace(batch, scored=scored), rows, base, alone, others)
+    moves = _moves(reader, batch, rows, base, alone, others)
     return replace(probe, tried=tuple(reader.tried), moves=moves)
 
 
@@ -157,12 +155,12 @@ def _moves(
     words = f"the {plural(len(rows), 'row')} in their order"
     _require_alike(base.answers, reader.read(rows).answers)
     found: dict[tuple[Moved, str], tuple[Reading, Reading]] = {}
-    if len(rows) == len(batch.rows):
-        _require_alike(base.answers, batch.scored)
-    else:
-        for token in _differing(batch.scored, base.answers):
-            whole = f"all {len(batch.rows):,} rows", batch.scored[token]
-            found[NEIGHBOUR, token] = whole, (f"{len(rows):,} of them", base.answers[token])
+    whole = base if len(rows) == len(batch.rows) else reader.read(batch.rows)
+    _require_alike(batch.scored, whole.answers)
+    # Where the whole batch fails, a row that was left out may be why.
+    for token in () if whole.failed else _differing(batch.scored, base.answers):
+        all_rows = f"all {len(batch.rows):,} rows", batch.scored[token]
+        found[NEIGHBOUR, token] = all_rows, (f"{len(rows):,} of them", base.answers[token])
     reader.tried.append("alone")
     for code, company, answers in (
         (NEIGHBOUR, "alone", _confirmed_alone(reader, base, alone)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -190,3 +191,28 @@ def test_reading_strings_gives_them_to_a_batch_together(tmp_path):
     (alone,) = auditor.read("d", "01/03/2024", spec=spec)
     assert alone.decodings["loader"].value == "date:2024-01-03"
     assert first.decodings["loader"].value == "date:2024-03-13"
+
+
+def test_a_batch_holds_what_completions_gave_and_nothing_of_those_cut_off(tmp_path):
+    (tmp_path / "parsers.py").write_text("def load(rows): return [repr(rows)] * len(rows)")
+    replies = [
+        ({"d": "a"}, "stop"),
+        ({"d": 3.0}, "stop"),
+        ({"d": "cut"}, "length"),
+        ({"d": None}, "stop"),
+        ({}, "stop"),
+        ({"d": "a"}, "stop"),
+    ]
+    lines = [
+        json.dumps({"case_id": f"c{number}", "completion": json.dumps(reply), "finish_reason": finish})
+        for number, (reply, finish) in enumerate(replies)
+    ]
+    (tmp_path / "p.jsonl").write_text("\n".join(lines))
+    (tmp_path / "r.csv").write_text("case_id,d\n" + "".join(f"c{number},x\n" for number in range(6)))
+    for receives, seen in (("text", "text:['a', '3.0', 'a']"), ("python", "text:['a', 3.0, None, 'a']")):
+        spec = SPEC.format(type="identifier", reference="typed", more=f'receives = "{receives}"')
+        spec = spec.replace('predictions = "pairs.csv"', 'predictions = "p.jsonl"').replace('"pairs.csv"', '"r.csv"')
+        (tmp_path / "audit.toml").write_text(spec)
+        run = auditor.run(tmp_path / "audit.toml")
+        assert {value for _, value in decodings(run, "prediction").values()} - {None} == {seen}
+        assert run.column("d", "loader").blocked_by == {"truncated": 1}

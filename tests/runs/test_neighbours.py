@@ -267,3 +267,12 @@ def test_rows_that_time_out_alone_do_not_stall_the_audit(tmp_path):
     run = audit(tmp_path, {"d": case}, parser, timeout="300 ms")
     assert set(found(run, "d")) == SILENT
     assert note(run, "d").endswith("neighbours not varied: a row alone takes too long")
+
+
+def test_a_long_strict_load_is_not_blamed_for_a_bad_row_outside_the_sample(tmp_path):
+    """31 February is written as all others are, and fails the load of all."""
+    strict = "\n\ndef strict(rows):\n    return [datetime.strptime(row, '%d/%m/%Y').date() for row in rows]\n"
+    rows = [f"{n % 12 + 13}/{n // 12 % 12 + 1:02}/{2000 + n // 144}" for n in range(2999)] + ["31/02/2024"]
+    run = audit(tmp_path, {"d": Case("date", rows, "strict(rows)", SILENT)}, PLAIN + strict)
+    assert run.column("d", "loader").verdicts["rejected"] == 3000
+    assert set(found(run, "d")) == SILENT
