@@ -75,9 +75,9 @@ class _Rows:
         return [table for table in self.lineage.tables if table not in self.records]
 
     @cached_property
-    def carried(self) -> dict[Origin, dict[Role, Path | None]]:
+    def carried(self) -> dict[Origin, dict[Role, list[Path]]]:
         """The columns of the records that payloads carry, with their paths; the fields' own are always among them."""
-        found: dict[Origin, dict[Role, Path | None]] = {}
+        found: dict[Origin, dict[Role, list[Path]]] = {}
         for name in self.located:
             source, paths = self.source_of(name), field_paths(self.fields[name], self.keys)
             if found.setdefault(source, paths) != paths:

@@ -179,8 +179,9 @@ NAMELESS = {
 def test_without_an_id_a_batch_reads_as_each_row_does_alone(tmp_path: Path, name: str) -> None:
     warehouse = Warehouse(tmp_path, NAMELESS[name])
     for field in ("d", "e"):
-        expected = [alone(NAMELESS[name], record, field) for record in RECORDS]
-        found = warehouse.decode_records(field, RECORDS)
+        records = RECORDS[::4]  # every pair of values is among them
+        expected = [alone(NAMELESS[name], record, field) for record in records]
+        found = warehouse.decode_records(field, records)
         assert [one.split(":")[0] for one in found] == [one.split(":")[0] for one in expected]
         kept = [(one, other) for one, other in zip(found, expected, strict=True) if not one.startswith("rejected")]
         assert kept
