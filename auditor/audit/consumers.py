@@ -148,14 +148,14 @@ def _ask(
     for one in fields:
         collected = Answers()
         question = Question(session, one.field, one.by_payload, nulls=consumer.receives != "text")
-        for chunk in one.chunks("token", "payload", "role_prediction"):
+        for tokens, payloads, are_given in one.chunks("token", "payload", "role_prediction"):
             base = done
 
             def progress(decoded: int, base: int = base) -> None:
                 report(Progress(consumer.name, base + decoded, total))
 
-            collected.add(*question.ask(*chunk, progress))
-            done += len(chunk[0])
+            collected.add(*question.ask(tokens, payloads, are_given, progress))
+            done += len(tokens)
             report(Progress(consumer.name, done, total))
         answers[one.field, consumer.name] = collected
     return answers

@@ -35,16 +35,17 @@ class Question:
         return self.units_by_payload and self.session.readiness.scope_of(self.field) == "payload"
 
     def ask(
-        self, tokens: list[str], payloads: list[str], are_given: list[bool], progress: Progress
+        self, tokens: list[str], payloads: list[str], are_given: Sequence[object], progress: Progress
     ) -> tuple[Decodings, Asked]:
         """Decode a chunk of units; `are_given` says which are predictions, the others are references."""
         if not self.in_payloads:
             strings, asked = self._distinct(tokens)
             return self.session.decode(self.field, strings, progress=progress), asked
-        found, answers = Decodings([]), [None] * len(tokens)
+        found = Decodings([])
+        answers: list[int | None] = [None] * len(tokens)
         roles: tuple[tuple[Role, bool], ...] = (("prediction", True), ("reference", False))
         for role, given in roles:
-            rows = [i for i, one in enumerate(are_given) if one is given and (self.nulls or tokens[i] != "null")]
+            rows = [i for i, one in enumerate(are_given) if bool(one) is given and (self.nulls or tokens[i] != "null")]
             self._ask_role(role, rows, (tokens, payloads), found, answers, progress)
         return found, answers
 

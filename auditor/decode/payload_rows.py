@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from json.decoder import scanstring
+from json import decoder
 from typing import Any, Literal
 
 import msgspec
@@ -21,6 +21,7 @@ KEPT_PAYLOADS = 50_000
 _BLANKS = " \t\n\r"
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _quoted = msgspec.json.Encoder().encode
+_scan_string: Callable[[str, int], tuple[str, int]] = getattr(decoder, "scanstring")  # noqa: B009 - not in the stubs
 _raw_decode: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
 
 
@@ -75,7 +76,7 @@ def members_of(payload: str | bytes) -> Mapping[str, bytes | msgspec.Raw]:
 def _scanned(payload: str) -> Iterator[tuple[str, str]]:
     at = _after_blanks(payload, payload.index("{") + 1)
     while payload[at] != "}":
-        key, at = scanstring(payload, at + 1)
+        key, at = _scan_string(payload, at + 1)
         start = _after_blanks(payload, payload.index(":", at) + 1)
         _, end = _raw_decode(payload, start)
         yield key, payload[start:end]

@@ -48,8 +48,8 @@ class Readiness:
 
     `reads` maps each field to the target that reads it; `version` is derived from the parser's sources and what it
     imported; `settings` are recorded as they are; `not_fixed` names the parts of the base environment that could not
-    be set; `scope` is ``payload`` or ``field`` for a pydantic consumer and an SQL model, else empty, and `scope_note` says
-    why, or what of a payload is missing. `alone` are fields that are read without their payload whatever the scope.
+    be set; `scope` is ``payload`` or ``field`` for a pydantic consumer and an SQL model, else empty, and `scope_note`
+    says why, or what of a payload is missing. `alone` are fields read without their payload whatever the scope.
     """
 
     consumer: str

@@ -146,9 +146,7 @@ class Kernel:
         self.channel.words[0] = base
         try:
             adapter = self.adapter
-            return decode_whole(
-                adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values
-            )
+            return decode_whole(adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values)
         except MemoryError as error:
             outcome = Outcome()
             outcome.stop = describe(error)

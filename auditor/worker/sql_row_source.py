@@ -29,7 +29,6 @@ IN_ORDER = {"PROJECTION", "FILTER", "SEQ_SCAN", "TABLE_SCAN", "EMPTY_RESULT", "C
 CREATES = {"CREATE_TABLE_AS", "BATCH_CREATE_TABLE_AS"}
 
 
-
 class RowSource:
     """The source tables of a model, and its output columns for some fields."""
 

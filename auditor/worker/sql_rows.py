@@ -158,7 +158,7 @@ class Rows:
         alone = [self._only(column, value) for column, value in new]
         for part in parts_of_rows(alone):
             places = range(len(part))
-            order = sorted(places, key=lambda index: self._likeness(part[index]))  # noqa: B023
+            order = sorted(places, key=lambda index: self._likeness(part[index]))
             outcomes = dict(zip(order, self._halves([part[index] for index in order])))
             keys, new = new[: len(part)], new[len(part) :]
             for index, key in enumerate(keys):
@@ -200,7 +200,9 @@ class Rows:
             return
         tried = "run the model %s on whole rows" % self.model.plan["file"]
         seen = "its filter keeps no row, as no payload carries what it is on: " + probe["text"]
-        hint = 'let the predictions carry it, name a model without it, or read with expressions (reads.%s = "… {value}")'
+        hint = (
+            'let the predictions carry it, name a model without it, or read with expressions (reads.%s = "… {value}")'
+        )
         raise StartError(tried, seen, hint % next(iter(self.fields)))
 
     def _keeps_any(self, rows: Sequence[Row], query: str) -> bool:

@@ -1,8 +1,8 @@
 """What whole rows cost: ``python tests/benchmarks/sql_rows.py [ROWS]``, as ratios to the engine and to scope ``field``.
 
 CPU time of this process, best of three. `engine` runs the model once on a table that holds the rows; `payload` decodes
-ten fields of every row, written as the parent writes them and in frames as the worker receives them; `field` decodes the
-distinct strings of the same fields, each alone.
+ten fields of every row, written as the parent writes them and in frames as the worker receives them; `field` decodes
+the distinct strings of the same fields, each alone.
 """
 
 from __future__ import annotations
@@ -131,7 +131,10 @@ def main(count: int, folder: Path) -> None:
         engine, payload = best(by_engine(model, payloads)), best(by_payload(adapter, writer, payloads))
         field = best(by_field(adapter_of(model, folder, "field")[0], payloads)) if name == "with an id" else None
         print(f"{name}: {count} rows of {len(NAMES)} fields, {1e6 * payload / count / len(NAMES):.2f} us a value")
-        print(f"  payload / engine {payload / engine:6.1f}" + (f"   payload / field {payload / field:6.2f}" if field else ""))
+        print(
+            f"  payload / engine {payload / engine:6.1f}"
+            + (f"   payload / field {payload / field:6.2f}" if field else "")
+        )
 
 
 if __name__ == "__main__":

@@ -85,7 +85,9 @@ def alone(model: str, record: Record, field: str) -> str:
 
 def _run(model: str, rows: Sequence[tuple[str | None, ...]], field: str) -> dict[str, list[tuple[str | None, str]]]:
     connection = duckdb.connect(config={"threads": 1})
-    connection.execute("CREATE SCHEMA raw; CREATE TABLE raw.src (id VARCHAR, d VARCHAR, e VARCHAR, kind VARCHAR, status VARCHAR)")
+    connection.execute(
+        "CREATE SCHEMA raw; CREATE TABLE raw.src (id VARCHAR, d VARCHAR, e VARCHAR, kind VARCHAR, status VARCHAR)"
+    )
     connection.executemany("INSERT INTO raw.src VALUES (?, ?, ?, ?, ?)", rows)
     *setup, statement = duckdb.extract_statements(model)
     for one in setup:
@@ -123,7 +125,8 @@ SEED = "create table codes as select * from (values ('iso', '01'), ('us', '0001'
 MODELS = {
     "case over two": "select id, case kind when 'iso' then try_cast(d as date) end as d, e from raw.src",
     "case over two in a cte": "with s as (select * from raw.src), t as (select id, e, case when kind = 'us' then"
-    " try_strptime(d, '%m/%Y')::date else try_cast(d as date) end as d from s where status <> 'closed') select * from t",
+    " try_strptime(d, '%m/%Y')::date else try_cast(d as date) end as d from s where status <> 'closed')"
+    " select * from t",
     "coalesce": "select id, coalesce(try_cast(d as date), try_cast(e as date)) as d, e from raw.src",
     "first of two": "select id, coalesce(nullif(d, ''), e) as d, e from raw.src",
     "where on a sibling": "select id, d, e from raw.src where status = 'active'",
@@ -144,7 +147,8 @@ MODELS = {
     "seed in a subquery": SEED + "select id, d, e from raw.src where kind in (select kind from codes)",
     "union": "select id, d, e from raw.src where kind = 'us' union all select id, e, d from raw.src where kind = 'iso'",
     "surrogate key": "select row_number() over (order by d) as sk, id, d, e from raw.src where status is not null",
-    "correlated": "select id, d, e from raw.src s where exists (select 1 from raw.src t where t.id = s.id and t.e = '7')",
+    "correlated": "select id, d, e from raw.src s where exists"
+    " (select 1 from raw.src t where t.id = s.id and t.e = '7')",
     "no duplicates": "select distinct id, d, e from raw.src where kind is distinct from 'us'",
 }
 
@@ -167,7 +171,8 @@ NAMELESS = {
     "filtered in a cte": "with s as materialized (select * from raw.src where kind = 'us'), t as (select d, e from s)"
     " select upper(d) as d, e from t where d <> ''",
     "unnested": "select d, unnest(case kind when 'us' then [] when 'iso' then [d, e] else [e] end) as e from raw.src",
-    "unnested by a macro": "create macro each_of(x, y) as unnest(case x when 'us' then [] when 'iso' then [y, y] else [y] end);"
+    "unnested by a macro": "create macro each_of(x, y) as"
+    " unnest(case x when 'us' then [] when 'iso' then [y, y] else [y] end);"
     " select d, each_of(kind, e) as e from raw.src",
     "ordered": "select d, e from raw.src order by e desc, d",
     "seed": SEED + "select s.d, s.e || c.form as e from raw.src s join codes c on s.kind = c.kind",
@@ -200,9 +205,7 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Warehouse]
 @pytest.mark.parametrize("name", MODELS)
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records=st.lists(RECORD, min_size=1, max_size=16))
-def test_any_rows_read_as_in_a_real_table(
-    warehouses: dict[str, Warehouse], name: str, records: list[Record]
-) -> None:
+def test_any_rows_read_as_in_a_real_table(warehouses: dict[str, Warehouse], name: str, records: list[Record]) -> None:
     for field in ("d", "e"):
         assert warehouses[name].decode_records(field, records) == on_a_real_table(MODELS[name], records, field)
 
@@ -330,7 +333,10 @@ def test_a_lookup_has_one_row_for_each_key(tmp_path: Path) -> None:
 
 
 MEETINGS = [
-    ("select id, d, e from raw.src qualify row_number() over (partition by d order by e) = 1", "PARTITION BY) raw.src.d"),
+    (
+        "select id, d, e from raw.src qualify row_number() over (partition by d order by e) = 1",
+        "PARTITION BY) raw.src.d",
+    ),
     ("select id, d, e from raw.src qualify row_number() over (order by d) = 1", "OVER (PARTITION BY)"),
     ("select id, d, last_value(e) over (order by id) as e from raw.src", "OVER (PARTITION BY)"),
     ("select d, max(e) as e from raw.src group by d", "GROUP BY raw.src.d"),
@@ -374,7 +380,7 @@ def test_a_filter_that_no_payload_can_fulfil_is_a_start_error(tmp_path: Path, mo
 
 def test_a_value_made_of_a_key_that_nothing_carries_is_refused(tmp_path: Path) -> None:
     model = "select id, coalesce(d, batch) as d, e from raw.src qualify row_number() over (partition by batch) = 1"
-    with pytest.raises(ConsumerError, match="field d is made of raw.src.batch, a key that no payload carries"):
+    with pytest.raises(ConsumerError, match=r"field d is made of raw.src.batch, a key that no payload carries"):
         Warehouse(tmp_path, model)
 
 
@@ -384,5 +390,5 @@ def test_one_column_at_two_places_is_refused(tmp_path: Path) -> None:
         "e": FieldSpec(name="e", type="date", path="b"),
     }
     keys = PayloadKeys(frozenset("ab"), frozenset("ab"))
-    with pytest.raises(ConsumerError, match="raw.src.day is read for several fields"):
+    with pytest.raises(ConsumerError, match=r"raw.src.day is read for several fields"):
         Warehouse(tmp_path, "select id, day as d, upper(day) as e from raw.src", fields, keys)
