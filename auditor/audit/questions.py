@@ -83,7 +83,7 @@ class Question:
             start = len(rows)
             first: dict[str, int] = {}  # the distinct payloads, each with the place of its answer
             for row, one in enumerate(are_given):
-                if one is not given or not (self._nulls or tokens[row] != "null"):
+                if bool(one) is not given or not (self._nulls or tokens[row] != "null"):
                     continue
                 if payloads[row] not in first:
                     first[payloads[row]] = len(rows)

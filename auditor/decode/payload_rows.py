@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from json.decoder import scanstring
+from dataclasses import dataclass, field
+from json import decoder
 from typing import Any, Literal
 
 import msgspec
 
-from auditor.decode.frames import as_text
 from auditor.spec.models import FieldSpec
 
 Role = Literal["prediction", "reference"]
-Path = list[str]
+Path = tuple[str, ...]
+
+#: Payloads whose cells are kept, since the same payload is asked for each of its fields.
+KEPT_PAYLOADS = 50_000
 
 _BLANKS = " \t\n\r"
-_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_quoted = msgspec.json.Encoder().encode
+_scan_string: Callable[[str, int], tuple[str, int]] = getattr(decoder, "scanstring")  # noqa: B009 - not in the stubs
 _raw_decode: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
 
 
@@ -29,51 +33,50 @@ class PayloadKeys:
     references: frozenset[str] = frozenset()
 
 
-def field_paths(field: FieldSpec, keys: PayloadKeys) -> dict[Role, Path | None]:
-    """Give where the payloads of each role hold a field; None where they do not.
+def field_paths(spec: FieldSpec, keys: PayloadKeys) -> dict[Role, list[Path]]:
+    """Give where the payloads of each role may hold a field, the first that one of them has counts; empty for nowhere.
 
     A flat table names by the field what a payload holds under a dotted path, and references have a path of their own.
     """
-    given = (field.prediction_path, field.name)
-    asserted = (field.reference_path,) if field.reference_path else (field.name, field.prediction_path)
-    return {"prediction": _first(given, keys.predictions), "reference": _first(asserted, keys.references)}
+    given = (spec.prediction_path, spec.name)
+    asserted = (spec.reference_path,) if spec.reference_path else (spec.name, spec.prediction_path)
+    return {"prediction": _known(given, keys.predictions), "reference": _known(asserted, keys.references)}
 
 
-def column_paths(column: str, fields: Mapping[str, FieldSpec], keys: PayloadKeys) -> dict[Role, Path | None]:
+def column_paths(column: str, fields: Mapping[str, FieldSpec], keys: PayloadKeys) -> dict[Role, list[Path]]:
     """Give where payloads hold a column that no field of the consumer comes from: a field's value, or a key."""
-    for name, field in fields.items():
+    for name, spec in fields.items():
         if name.lower() == column.lower():
-            return field_paths(field, keys)
+            return field_paths(spec, keys)
     return {"prediction": _named(column, keys.predictions), "reference": _named(column, keys.references)}
 
 
-def _first(paths: Sequence[str], keys: Collection[str]) -> Path | None:
-    for path in paths:
-        if path in keys:
-            return [path]
-        if path.partition(".")[0] in keys:
-            return path.split(".")
-    return None
+def _known(paths: Sequence[str], keys: Collection[str]) -> list[Path]:
+    """Keep the first path that some payload has, and the field's name too where that path is a nested one."""
+    found = [(path,) if path in keys else tuple(path.split(".")) for path in dict.fromkeys(paths)]
+    found = [path for path in found if path[0] in keys]
+    return found if found and len(found[0]) > 1 else found[:1]
 
 
-def _named(column: str, keys: Collection[str]) -> Path | None:
+def _named(column: str, keys: Collection[str]) -> list[Path]:
     """Find the key of a column: as it is written, else the only one that differs in case alone."""
     alike = [key for key in keys if key.lower() == column.lower()]
-    return [column] if column in keys else alike if len(alike) == 1 else None
+    return [(column,)] if column in keys else [(alike[0],)] if len(alike) == 1 else []
 
 
-def members_of(payload: str) -> dict[str, str]:
+def members_of(payload: str | bytes) -> Mapping[str, bytes | msgspec.Raw]:
     """Give the members of a JSON object as the JSON text of each; of a key that is there twice the last one."""
     try:
-        return {key: bytes(value).decode() for key, value in _members.decode(payload).items()}
+        return _decode(payload)
     except (msgspec.MsgspecError, UnicodeError):  # NaN, or a lone surrogate in a key: Python's reader takes them
-        return dict(_scanned(payload))
+        text = payload if isinstance(payload, str) else payload.decode()
+        return {key: value.encode() for key, value in _scanned(text)}
 
 
 def _scanned(payload: str) -> Iterator[tuple[str, str]]:
     at = _after_blanks(payload, payload.index("{") + 1)
     while payload[at] != "}":
-        key, at = scanstring(payload, at + 1)
+        key, at = _scan_string(payload, at + 1)
         start = _after_blanks(payload, payload.index(":", at) + 1)
         _, end = _raw_decode(payload, start)
         yield key, payload[start:end]
@@ -96,35 +99,51 @@ class RowWriter:
     content and anything else its source text; with ``json`` each value is its JSON text.
     """
 
-    columns: Sequence[Mapping[Role, Path | None]]
+    columns: Sequence[Mapping[Role, Sequence[Path]]]
     fields: Mapping[str, int]  # the place of each field's own column
     receives: str
 
-    def rows(self, field: str, tokens: Sequence[str], payloads: Sequence[str], role: Role) -> list[str]:
-        """Give the rows of payloads, with the raw value of the field in its own column."""
-        own = self.fields[field]
+    _kept: dict[tuple[Role, str], list[bytes]] = field(default_factory=dict, compare=False)
+
+    def rows(self, name: str, tokens: Sequence[str], payloads: Sequence[str], role: Role) -> list[str]:
+        """Give the rows of payloads, with the raw value of the field of a name in its own column."""
+        own = self.fields[name]
         return [self._row(payload, role, own, token) for token, payload in zip(tokens, payloads, strict=True)]
 
     def _row(self, payload: str, role: Role, own: int, token: str) -> str:
-        members = members_of(payload)
-        cells = [self._cell(members, column[role]) for column in self.columns]
-        cells[own] = self._text(token)
-        return "[" + ",".join(cells) + "]"
+        cells = self._kept.get((role, payload))
+        if cells is None:
+            members = members_of(payload)
+            cells = [self._cell(members, column[role]) for column in self.columns]
+            if len(self._kept) >= KEPT_PAYLOADS:
+                self._kept.clear()
+            self._kept[role, payload] = cells
+        value = self._text(token.encode())
+        if value != cells[own]:
+            cells = [*cells[:own], value, *cells[own + 1 :]]
+        return (b"[" + b",".join(cells) + b"]").decode()
 
-    def _cell(self, members: Mapping[str, str], path: Path | None) -> str:
-        if path is None:
-            return "null"
-        token = members.get(path[0])
-        for key in path[1:]:
-            if token is None or not token.startswith("{"):
-                return "null"
-            token = members_of(token).get(key)
-        return "null" if token is None else self._text(token)
+    def _cell(self, members: Mapping[str, bytes | msgspec.Raw], paths: Sequence[Path]) -> bytes:
+        for path in paths:
+            value = members.get(path[0]) if len(path) == 1 else _nested(members, path)
+            if value is not None:
+                return self._text(bytes(value))
+        return b"null"
 
-    def _text(self, token: str) -> str:
+    def _text(self, token: bytes) -> bytes:
         if self.receives != "text":
-            return json.dumps(token, ensure_ascii=False)
-        return token if token == "null" else as_text(token)
+            return _quoted(token.decode())
+        return token if token[:1] == b'"' or token == b"null" else _quoted(token.decode())
+
+
+def _nested(members: Mapping[str, bytes | msgspec.Raw], path: Path) -> bytes | msgspec.Raw | None:
+    value = members.get(path[0])
+    for key in path[1:]:
+        text = b"" if value is None else bytes(value)
+        if not text.startswith(b"{"):
+            return None
+        value = members_of(text).get(key)
+    return value
 
 
 def row_writer(config: Mapping[str, Any]) -> RowWriter | None:

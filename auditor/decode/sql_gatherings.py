@@ -115,5 +115,6 @@ def _only_output(window: Node, scope: Scope) -> str | None:
     projection: Any = window
     while projection.parent is not None and projection.parent is not scope.expression:
         projection = projection.parent
-    is_output = scope.is_root and any(projection is one for one in scope.expression.selects)
+    select: Any = scope.expression
+    is_output = scope.is_root and any(projection is one for one in select.selects)
     return str(projection.alias_or_name).lower() if is_output else None

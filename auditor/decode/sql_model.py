@@ -56,8 +56,9 @@ def model_plan(
     by_payload = consumer.scope == "payload" and bool(located)
     rows = None
     if by_payload and keys is not None:
+        reads_references = any(fields[name].reference in ("each", consumer.name) for name in located)
         try:
-            rows = row_plan(query, lineage, located, fields, keys)
+            rows = row_plan(query, lineage, located, fields, keys, reads_references)
         except LineageError as error:
             raise ConsumerError(consumer.name, f"run {shown} on whole rows", error.seen, error.hint) from error
     return {

@@ -7,7 +7,7 @@ a lookup: where its key is set equal to a column of the records, each of them fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,7 @@ def row_plan(
     located: Mapping[str, dict[str, Any]],
     fields: Mapping[str, FieldSpec],
     keys: PayloadKeys,
+    reads_references: bool = True,
 ) -> dict[str, Any]:
     """Give the plan; LineageError where the records of a table meet, since each payload is read by itself."""
     rows = _Rows(lineage, located, fields, keys)
@@ -49,7 +50,7 @@ def row_plan(
         "apart": rows.apart(),
         "order": sorted(rows.place(origin) for origin in lineage.filters & set(rows.carried)),
         "probe": probe,
-        "notes": rows.notes(),
+        "notes": rows.notes(reads_references),
     }
 
 
@@ -75,9 +76,9 @@ class _Rows:
         return [table for table in self.lineage.tables if table not in self.records]
 
     @cached_property
-    def carried(self) -> dict[Origin, dict[Role, Path | None]]:
+    def carried(self) -> dict[Origin, dict[Role, list[Path]]]:
         """The columns of the records that payloads carry, with their paths; the fields' own are always among them."""
-        found: dict[Origin, dict[Role, Path | None]] = {}
+        found: dict[Origin, dict[Role, list[Path]]] = {}
         for name in self.located:
             source, paths = self.source_of(name), field_paths(self.fields[name], self.keys)
             if found.setdefault(source, paths) != paths:
@@ -179,17 +180,16 @@ class _Rows:
         aside = (one.clause for one in self.lineage.gatherings if one.tables and not one.tables & self.records)
         return next(aside, "")
 
-    def notes(self) -> dict[str, list[str]]:
+    def notes(self, reads_references: bool) -> dict[str, list[str]]:
         """Name the columns that matter to some field and are not what production has in them."""
         matter = {origin for output in self.outputs.values() for origin in output.origins}
         matter |= self.lineage.filters | self.lineage.keys
         of_records = sorted(origin for origin in matter if origin[0] in self.records)
+        unread = [one for one in of_records if one in self.carried and not self.carried[one]["reference"]]
         return {
             "null": [_shown(one) for one in of_records if one not in self.carried and one not in self.numbers],
             "number": [_shown(one) for one in of_records if one in self.numbers],
-            "unasserted": [
-                _shown(one) for one in of_records if one in self.carried and not self.carried[one]["reference"]
-            ],
+            "unasserted": [_shown(one) for one in unread if reads_references],
             "lookups": [".".join(table) for table in self.lookups],
         }
 

@@ -2,8 +2,8 @@
 
 ``reads`` maps a field to an expression with ``{value}`` in the place of the column. ``plan`` is None or, as
 `auditor/decode/sql_model.py` makes it, the model with the source column and the output column of each field. Its
-``rows`` say how payloads become rows of the source (scope ``payload``); without them, and for every raw value that comes
-without its payload, the source has one column filled (scope ``field``).
+``rows`` say how payloads become rows of the source (scope ``payload``); without them, and for every raw value that
+comes without its payload, the source has one column filled (scope ``field``).
 """
 
 # ruff: noqa: B905 - zip has no `strict` on Python 3.8
@@ -52,7 +52,7 @@ class SqlAdapter:
             parts["model"] = self.plan["text"]
             settings.update(self.model.notes())
         reads = {field: reader.shown for field, reader in self.readers.items()}
-        ready = {"reads": reads, "version_parts": parts, "settings": settings}
+        ready: "Dict[str, Any]" = {"reads": reads, "version_parts": parts, "settings": settings}
         if self.model is not None:
             note = self.plan["scope_note"] if self.rows is None else self.rows.note()
             alone = [field for field in self.readers if field not in self.plan["fields"]]

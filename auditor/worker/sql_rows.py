@@ -158,7 +158,7 @@ class Rows:
         alone = [self._only(column, value) for column, value in new]
         for part in parts_of_rows(alone):
             places = range(len(part))
-            order = sorted(places, key=lambda index: self._likeness(part[index]))  # noqa: B023
+            order = sorted(places, key=lambda index: self._likeness(part[index]))
             outcomes = dict(zip(order, self._halves([part[index] for index in order])))
             keys, new = new[: len(part)], new[len(part) :]
             for index, key in enumerate(keys):

@@ -125,7 +125,8 @@ SEED = "create table codes as select * from (values ('iso', '01'), ('us', '0001'
 MODELS = {
     "case over two": "select id, case kind when 'iso' then try_cast(d as date) end as d, e from raw.src",
     "case over two in a cte": "with s as (select * from raw.src), t as (select id, e, case when kind = 'us' then"
-    " try_strptime(d, '%m/%Y')::date else try_cast(d as date) end as d from s where status <> 'closed') select * from t",
+    " try_strptime(d, '%m/%Y')::date else try_cast(d as date) end as d from s where status <> 'closed')"
+    " select * from t",
     "coalesce": "select id, coalesce(try_cast(d as date), try_cast(e as date)) as d, e from raw.src",
     "first of two": "select id, coalesce(nullif(d, ''), e) as d, e from raw.src",
     "where on a sibling": "select id, d, e from raw.src where status = 'active'",
@@ -146,7 +147,8 @@ MODELS = {
     "seed in a subquery": SEED + "select id, d, e from raw.src where kind in (select kind from codes)",
     "union": "select id, d, e from raw.src where kind = 'us' union all select id, e, d from raw.src where kind = 'iso'",
     "surrogate key": "select row_number() over (order by d) as sk, id, d, e from raw.src where status is not null",
-    "correlated": "select id, d, e from raw.src s where exists (select 1 from raw.src t where t.id = s.id and t.e = '7')",
+    "correlated": "select id, d, e from raw.src s where exists"
+    " (select 1 from raw.src t where t.id = s.id and t.e = '7')",
     "no duplicates": "select distinct id, d, e from raw.src where kind is distinct from 'us'",
 }
 
@@ -169,7 +171,8 @@ NAMELESS = {
     "filtered in a cte": "with s as materialized (select * from raw.src where kind = 'us'), t as (select d, e from s)"
     " select upper(d) as d, e from t where d <> ''",
     "unnested": "select d, unnest(case kind when 'us' then [] when 'iso' then [d, e] else [e] end) as e from raw.src",
-    "unnested by a macro": "create macro each_of(x, y) as unnest(case x when 'us' then [] when 'iso' then [y, y] else [y] end);"
+    "unnested by a macro": "create macro each_of(x, y) as"
+    " unnest(case x when 'us' then [] when 'iso' then [y, y] else [y] end);"
     " select d, each_of(kind, e) as e from raw.src",
     "ordered": "select d, e from raw.src order by e desc, d",
     "seed": SEED + "select s.d, s.e || c.form as e from raw.src s join codes c on s.kind = c.kind",
@@ -181,8 +184,9 @@ NAMELESS = {
 def test_without_an_id_a_batch_reads_as_each_row_does_alone(tmp_path: Path, name: str) -> None:
     warehouse = Warehouse(tmp_path, NAMELESS[name])
     for field in ("d", "e"):
-        expected = [alone(NAMELESS[name], record, field) for record in RECORDS]
-        found = warehouse.decode_records(field, RECORDS)
+        records = RECORDS[::4]  # every pair of values is among them
+        expected = [alone(NAMELESS[name], record, field) for record in records]
+        found = warehouse.decode_records(field, records)
         assert [one.split(":")[0] for one in found] == [one.split(":")[0] for one in expected]
         kept = [(one, other) for one, other in zip(found, expected, strict=True) if not one.startswith("rejected")]
         assert kept
@@ -376,7 +380,7 @@ def test_a_filter_that_no_payload_can_fulfil_is_a_start_error(tmp_path: Path, mo
 
 def test_a_value_made_of_a_key_that_nothing_carries_is_refused(tmp_path: Path) -> None:
     model = "select id, coalesce(d, batch) as d, e from raw.src qualify row_number() over (partition by batch) = 1"
-    with pytest.raises(ConsumerError, match="field d is made of raw.src.batch, a key that no payload carries"):
+    with pytest.raises(ConsumerError, match=r"field d is made of raw.src.batch, a key that no payload carries"):
         Warehouse(tmp_path, model)
 
 
@@ -386,5 +390,5 @@ def test_one_column_at_two_places_is_refused(tmp_path: Path) -> None:
         "e": FieldSpec(name="e", type="date", path="b"),
     }
     keys = PayloadKeys(frozenset("ab"), frozenset("ab"))
-    with pytest.raises(ConsumerError, match="raw.src.day is read for several fields"):
+    with pytest.raises(ConsumerError, match=r"raw.src.day is read for several fields"):
         Warehouse(tmp_path, "select id, day as d, upper(day) as e from raw.src", fields, keys)
