@@ -23,7 +23,8 @@ LONGEST_SAFE_JSON = 900
 class Header(msgspec.Struct):
     """Header of a reply; `faults` are the distinct [status, error], `kinds[i]` is the fault of the value `at[i]`.
 
-    `modules` are name and file of what was imported since the last reply.
+    `modules` are name and file of what was imported since the last reply; `broken` is [tried, seen, hint] of a
+    consumer that cannot be audited.
     """
 
     base: int
@@ -32,6 +33,7 @@ class Header(msgspec.Struct):
     faults: list[tuple[str, str]]
     stop: str
     modules: list[tuple[str, str]] = []
+    broken: list[str] = []
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ def make_plan(
         program=program,
         command=tuple(at_clock(command, environment.clock)),
         variables=variables,
-        config=config_of(spec, consumer, fields, carried, root, clock),
+        config=config_of(spec, consumer, fields, carried, root, clock)
+        | {"command": list(consumer.command), "launcher": at_clock([], environment.clock)},
         clock=clock,
         zone=variables["TZ"],
         locale=locale_of(variables),

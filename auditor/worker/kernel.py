@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from builtins import BaseException, Exception, KeyError, MemoryError, enumerate, hasattr, isinstance, len, sorted, type
+from builtins import (
+    BaseException,
+    Exception,
+    KeyError,
+    MemoryError,
+    dict,
+    enumerate,
+    hasattr,
+    isinstance,
+    len,
+    sorted,
+    type,
+)
 from sys import getrecursionlimit, setrecursionlimit
 
 from .canonical import Null, Tags, Unexpected
-from .trouble import describe
+from .trouble import Broken, Ended, describe
 from .wire import OUT_OF_MEMORY, encode_texts, leave, scan_once
 
 TYPE_CHECKING = False
@@ -29,6 +41,7 @@ class Outcome:
         self.kinds: List[int] = []
         self.known: Dict[Tuple[str, str], int] = {}
         self.stop = ""
+        self.broken: List[str] = []
 
     def fault(self, index: int, status: str, error: str) -> None:
         """Note that a string has no value."""
@@ -51,7 +64,8 @@ class Outcome:
     def header(self, base: int) -> Dict[str, Any]:
         """Give the reply's header."""
         faults = [[status, error] for status, error in self.known]
-        return {"base": base, "at": self.at, "kinds": self.kinds, "faults": faults, "stop": self.stop}
+        header = {"base": base, "at": self.at, "kinds": self.kinds, "faults": faults, "stop": self.stop}
+        return dict(header, broken=self.broken) if self.broken else header
 
 
 def status_of(error: BaseException) -> Tuple[str, str]:
@@ -146,9 +160,14 @@ class Kernel:
         self.channel.words[0] = base
         try:
             return decode_whole(self.adapter, field, values)
-        except MemoryError as error:
+        except (MemoryError, Ended) as error:
             outcome = Outcome()
             outcome.stop = describe(error)
+            return outcome
+        except Broken as error:
+            outcome = Outcome()
+            outcome.broken = [error.tried, error.seen, error.hint]
+            outcome.texts = [""] * len(values)
             return outcome
         except BaseException as error:  # noqa: BLE001 - a frame of one carries the engine's error, a longer one is split
             outcome = Outcome()

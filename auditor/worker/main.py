@@ -9,7 +9,8 @@ in order:
     reply    {"base", "at", "kinds", "faults", "stop", "modules"}  [tagged text or "", ...]
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
-reply ends before the string that exhausted the memory, and so does this process. ``modules`` is there only where the
+reply ends before the string that exhausted the memory, and so does this process; with ``broken``, [tried, seen, hint],
+the consumer is none that can be audited. ``modules`` is there only where the
 consumer has imported something since the last reply: [name, file] of each. PROGRESS is shared memory of two
 64-bit words: the position being decoded (base + index; base + length between frames), and the reason for leaving.
 
@@ -18,9 +19,11 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
     open_adapter(config: dict) -> adapter
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
-path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout. The adapter has
+path), reads (field: target), receives, scope, carried, model, engine, settings, plan, command, launcher, memory,
+timeout. The adapter has
 
-    ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note
+    ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note;
+                               canary, what a program of its own sees where that is known
     imports                    an `imports.Imports` made before the consumer is opened, where its version is what it
                                imports (optional)
     parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding
@@ -77,7 +80,7 @@ def start(channel: wire.Channel) -> kernel.Kernel:
         channel.send({"error": {"tried": error.tried, "seen": error.seen, "hint": error.hint}}, b"[]")
         wire.leave(1)
     answering = kernel.Kernel(channel, adapter, config["fields"])
-    ready["canary"] = seen
+    ready["canary"] = dict(seen, **ready.get("canary", {}))
     ready["whole"] = answering.whole
     if answering.imports is not None:
         ready["modules"] = answering.imports.news()
