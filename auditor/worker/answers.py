@@ -80,6 +80,17 @@ TEXT_OF: "Dict[str, Callable[[str], str]]" = {
     "category": own_text,
 }
 
+#: The tag that most values of a type carry, where they carry one.
+OWN_TAG = {
+    "date": "date:",
+    "datetime": "datetime:",
+    "decimal": "decimal:",
+    "money": "money:",
+    "quantity": "quantity:",
+    "integer": "int:",
+    "ordinal": "int:",
+}
+
 
 def number_text(text: str) -> "Tuple[str, str]":
     """Tag a number: without point and exponent it is an integer; gives (tagged text, "") or ("", what is wrong)."""
@@ -108,14 +119,15 @@ def without_exponent(digits: str, exponent: str) -> str:
 
 def take(answers: "List[Any]", kind: str) -> "Texts":
     """Give the tagged text of each answer, or None and why there is none."""
-    tag = TEXT_OF.get(kind, tagged_text)
+    tag, own = TEXT_OF.get(kind, tagged_text), OWN_TAG.get(kind, "\0")
+    size = len(own)
     texts: "List[Optional[str]]" = []
     faults: "Dict[int, List[str]]" = {}
     append = texts.append
     for answer in answers:
         known = type(answer)
         if known is str:
-            append(tag(answer))
+            append(answer if answer[:size] == own else tag(answer))
         elif known is bool:
             append("bool:true" if answer else "bool:false")
         else:
