@@ -1,7 +1,8 @@
 """The answers of a program as tagged text: by what JSON type each has, and by the type of the field.
 
 `consumers/protocol/PROTOCOL.md` has the table. A string of a text field is its own content, whatever it looks like;
-elsewhere it may carry its tag. Numbers are known by their source text.
+elsewhere it may carry its tag. Where a program says that all its strings are tagged, they are: ``text:`` is then a
+string of its own, and any other tag what it says, in a text field too. Numbers are known by their source text.
 """
 
 from __future__ import annotations
@@ -117,9 +118,23 @@ def without_exponent(digits: str, exponent: str) -> str:
     return "%s%s.%s" % (sign, every[:point].lstrip("0") or "0", every[point:] or "0")
 
 
-def take(answers: "List[Any]", kind: str) -> "Texts":
+def reader_of(kind: str, tagged: bool) -> "Tuple[Callable[[str], str], str]":
+    """Give what tags a string of a field, and how most of its strings begin that are right as they are."""
+    tag = TEXT_OF.get(kind, tagged_text)
+    if not tagged:
+        return tag, OWN_TAG.get(kind, "\0")
+
+    def tag_text(text: str) -> str:
+        if text[:5] == "text:":
+            return tag(text[5:])
+        return text if TAGGED.match(text) else tag(text)
+
+    return tag_text, "text:" if tag is own_text else OWN_TAG.get(kind, "\0")
+
+
+def take(answers: "List[Any]", kind: str, tagged: bool = False) -> "Texts":
     """Give the tagged text of each answer, or None and why there is none."""
-    tag, own = TEXT_OF.get(kind, tagged_text), OWN_TAG.get(kind, "\0")
+    tag, own = reader_of(kind, tagged)
     size = len(own)
     texts: "List[Optional[str]]" = []
     faults: "Dict[int, List[str]]" = {}

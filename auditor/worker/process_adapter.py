@@ -86,7 +86,8 @@ class ProcessAdapter:
         faults: "Dict[int, List[str]]" = {}
         parts = in_lines(values)
         for part, answers in zip(parts, self.ask(self.reads[field], parts)):  # noqa: B905 - no `strict` on Python 3.8
-            found, why = take(self.one_by_one(field, part) if answers is None else answers, self.kinds[field])
+            answers = self.one_by_one(field, part) if answers is None else answers
+            found, why = take(answers, self.kinds[field], self.told.get("tagged") is True)
             faults.update({len(texts) + index: fault for index, fault in why.items()})
             texts += found
         return texts, faults
@@ -116,17 +117,24 @@ class ProcessAdapter:
             seen = "it wrote on stdout %s, which is no line of JSON: %s" % (shown(line), error)
             hint = "stdout is for answers: what else the program prints goes to stderr. " + TO_DO
             raise Broken(tried, seen, hint) from None
-        if not isinstance(message, dict) or message.get("id") != str(number):
-            raise Broken(tried, 'no answer with "id": %d, but %s' % (number, shown(line)), TO_DO)
-        if isinstance(message.get("error"), str) and "values" not in message:
+        if is_refusal(message, number):
             self.refused: str = message["error"]
             return None
+        if not isinstance(message, dict) or message.get("id") != str(number):
+            raise Broken(tried, 'no answer with "id": %d, but %s' % (number, shown(line)), TO_DO)
         answers = message.get("values")
         if not isinstance(answers, list):
             raise Broken(tried, "an answer without an array of values: %s" % shown(line), TO_DO)
         if len(answers) != len(values):
             raise Broken(tried, "%d answers in %s" % (len(answers), shown(line)), "each value has one answer. " + TO_DO)
         return answers
+
+
+def is_refusal(message: "Any", number: int) -> bool:
+    """Say whether an answer refuses its line as a whole; one that could not be parsed has no id to repeat."""
+    if not isinstance(message, dict) or message.get("id", "") not in (str(number), None):
+        return False
+    return isinstance(message.get("error"), str) and "values" not in message
 
 
 def in_lines(values: "List[str]") -> "List[List[str]]":

@@ -148,7 +148,7 @@ public final class Consumer {
             offsets.add(String.valueOf(ZoneId.systemDefault().getRules().getOffset(at).getTotalSeconds()));
         }
         return "{\"ready\":1,\"version\":" + quoted(version) + ",\"reads\":[" + String.join(",", names)
-                + "],\"runtime\":" + quoted("java " + Runtime.version()) + ",\"now\":" + System.currentTimeMillis()
+                + "],\"tagged\":true,\"runtime\":" + quoted("java " + Runtime.version()) + ",\"now\":" + System.currentTimeMillis()
                 + ",\"offsets\":[" + String.join(",", offsets) + "],\"locale\":"
                 + quoted(Locale.getDefault(Locale.Category.FORMAT).toLanguageTag()) + "}";
     }
@@ -156,7 +156,7 @@ public final class Consumer {
     /** Writes a value as PROTOCOL.md has it. */
     private static String written(Object value) {
         if (value == null) return "null";
-        if (value instanceof CharSequence || value instanceof Character) return quoted(value.toString());
+        if (value instanceof CharSequence || value instanceof Character) return tagged("text", value);
         if (value instanceof Boolean) return value.toString();
         if (value instanceof Double || value instanceof Float) return floating(((Number) value).doubleValue(), value.toString());
         if (value instanceof BigDecimal) return decimal((BigDecimal) value);
@@ -171,8 +171,8 @@ public final class Consumer {
         if (value instanceof java.util.Date) return date((java.util.Date) value);
         if (value instanceof java.util.Calendar) return written(((java.util.Calendar) value).toInstant().atZone(((java.util.Calendar) value).getTimeZone().toZoneId()));
         if (value instanceof Optional) return ((Optional<?>) value).map(Consumer::written).orElse(String.format(NO_VALUE, "empty"));
-        if (value instanceof Enum) return quoted(((Enum<?>) value).name());
-        if (value instanceof java.util.UUID) return quoted(value.toString());
+        if (value instanceof Enum) return tagged("text", ((Enum<?>) value).name());
+        if (value instanceof java.util.UUID) return tagged("text", value);
         return unexpected(value);
     }
 

@@ -27,6 +27,7 @@ function ready(version, reads, instants) {
     ready: 1,
     version: String(version),
     reads: Object.keys(reads),
+    tagged: true,
     runtime: `node ${process.versions.node}`,
     now: Date.now(),
     offsets: instants.map((instant) => offsetOf(new Date(instant))),
@@ -54,6 +55,7 @@ async function answer(reads, { id, read, values }) {
 function written(value) {
   switch (typeof value) {
     case "string":
+      return `text:${value}`;
     case "boolean":
       return value;
     case "number":
