@@ -15,8 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List, Tuple
 
-#: Seconds for one case, for the end of a program that is told to stop, and for what it might add unasked.
+#: Seconds for an answer, for one to the long string, for the end of a program that is told to stop, and for what it
+#: might add unasked.
 CASE = 20.0
+LONG_CASE = 100.0
 STOP = 5.0
 QUIET = 0.3
 
@@ -56,7 +58,7 @@ class Conversation:
 
     def lines(self, lines: "List[bytes]") -> "List[bytes]":
         """Send lines and give the answers; Wrong where they do not come."""
-        seconds = CASE if self.told else START
+        seconds = (CASE if max(map(len, lines)) < LONG else LONG_CASE) if self.told else START
         try:
             return self.begin().converse(lines, seconds)
         except TimeoutError:
