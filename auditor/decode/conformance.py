@@ -54,7 +54,9 @@ def check_program(spec: AuditSpec, consumer: ConsumerSpec) -> Conformance:
     """Go through the cases with a consumer's program; ConsumerError where it cannot be run at all."""
     if consumer.adapter != "process":
         hint = "name a consumer with a `command`, or give a program with --command"
-        raise ConsumerError(consumer.name, "check its protocol", f"it is a {consumer.adapter} consumer", hint)
+        raise ConsumerError(
+            consumer.name, "check its protocol", f"it is a {consumer.adapter} consumer", hint, what="is no program"
+        )
     fields = {name: field for name, field in spec.fields.items() if name in consumer.reads}
     plan = make_plan(spec, consumer, spec.environment.environment(), fields, None)
     plan = replace(plan, config=plan.config | {"adapter": "conformance"})

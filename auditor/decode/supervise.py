@@ -119,7 +119,7 @@ class Supervisor:
         """Put a reply where it belongs."""
         header = reply.header
         if header.broken:
-            raise ConsumerError(self.consumer, *header.broken)
+            raise ConsumerError(self.consumer, *header.broken, what="its program does not keep to the protocol")
         texts: list[str | None] = [*reply.texts]
         if header.at:
             kinds = [self._fault(status, error) for status, error in header.faults]

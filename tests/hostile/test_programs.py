@@ -90,6 +90,7 @@ def test_what_is_no_answer_ends_the_audit_and_is_shown(habit: str, string: str, 
     with open_program(habit) as session, pytest.raises(ConsumerError) as caught:
         session.decode("f", quoted([string, "b"]))
         session.decode("f", quoted(["c"]))
+    assert str(caught.value).startswith("consumer subject: its program does not keep to the protocol\n")
     assert says in caught.value.seen
     assert "auditor consumer check" in caught.value.hint
 

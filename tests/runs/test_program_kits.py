@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import auditor
 from auditor.decode.clock import can_fix_clock
 from auditor.decode.session import Session
 from auditor.model.environment import Environment
@@ -114,6 +115,30 @@ def test_a_string_that_is_hard_to_write_goes_through_node_and_back() -> None:
             "text:" + text.replace("a\0b", "␛a\\u0000b").replace("\ud800", "␛\\ud800").replace("x\udfff", "␛x\\udfff")
             for text in HARD
         ]
+
+
+@needs_node
+def test_the_shape_that_a_warehouse_needs_breaks_a_portal_in_los_angeles(tmp_path: Path) -> None:
+    days = [f"2024-03-{day:02d}" for day in range(1, 21)]
+    written = [day if index % 2 else f"March {int(day[-2:])}, 2024" for index, day in enumerate(days)]
+    rows = [f'C-{index},"{text}"' for index, text in enumerate(written)]
+    (tmp_path / "p.csv").write_text("\n".join(["case_id,effective_date", *rows]) + "\n")
+    (tmp_path / "r.csv").write_text(
+        "\n".join(["case_id,effective_date", *(f"C-{index},{day}" for index, day in enumerate(days))]) + "\n"
+    )
+    (tmp_path / "audit.toml").write_text(
+        'name = "t"\n[cases]\npredictions = "p.csv"\nreferences = "r.csv"\n'
+        '[fields.effective_date]\ntype = "date"\nreference = "typed"\n'
+        '[consumers.warehouse]\nadapter = "sql"\nengine = "duckdb"\n'
+        'reads.effective_date = "try_cast({value} as date)"\n'
+        '[consumers.portal]\nadapter = "process"\nenv = { TZ = "America/Los_Angeles" }\nreads = ["effective_date"]\n'
+        f'command = ["node", "{PROGRAMS / "portal.mjs"}"]\n'
+    )
+    run = auditor.run(tmp_path)
+    assert run.column("effective_date", "warehouse").verdicts["ok"] == 10, "ISO, and nothing else"
+    portal = run.column("effective_date", "portal").verdicts
+    assert (portal["ok"], portal["wrong"]) == (10, 10), "the others, and each ISO date a day early"
+    assert "no-common-shape" in [finding.code for finding in run.findings]
 
 
 #: By the contract of each class's own toString, and of the kit: a point stays, since 3.0 is no integer.
