@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 #: Folders whose files are others' work, known by what the package manager wrote down.
 INSTALLED = "node_modules"
 
+#: Options of Java's whose argument is a list of places, wherever they are.
+PATH_OPTIONS = ("-cp", "-classpath", "--class-path", "-p", "--module-path")
+
 #: More files than this are no folder of a program's.
 MOST_FILES = 20_000
 
@@ -31,20 +34,27 @@ def sources(command: "List[str]", cwd: str, rooted: bool) -> "List[List[str]]":
     for path in named(command, cwd):
         if os.path.isfile(path):
             files.update([path] if rooted else alike(path))
-        elif inside(path, cwd) and os.path.isdir(path):
+        elif os.path.isdir(path) and not holds(path, cwd):
             files.update(below(path))
     return sorted([name_of(path, cwd), digest(path)] for path in files)
 
 
 def named(command: "List[str]", cwd: str) -> "Iterator[str]":
-    """Give the places that a command may name: its words, and in `cwd` the parts of those, as in -cp=classes:lib."""
+    """Give the places that a command may name: files, what lies in `cwd`, and a classpath with its folders."""
     for number, word in enumerate(command):
-        path = os.path.join(cwd, word)
-        if number or (os.sep in word and inside(path, cwd)):
-            yield path
+        whole = os.path.join(cwd, word)
+        if os.path.isfile(whole) and (number or (os.sep in word and inside(whole, cwd))):
+            yield whole
+        anywhere = number and command[number - 1] in PATH_OPTIONS
         for part in word.partition("=")[2].split(os.pathsep) + word.split(os.pathsep):
-            if part and inside(os.path.join(cwd, part), cwd):
-                yield os.path.join(cwd, part)
+            path = os.path.join(cwd, part[:-1] if part.endswith(os.sep + "*") else part)
+            if part and (anywhere or inside(path, cwd)):
+                yield path
+
+
+def holds(folder: str, cwd: str) -> bool:
+    """Say whether a folder is `cwd` or above it: more than a program's own."""
+    return os.path.join(os.path.realpath(cwd), "").startswith(os.path.join(os.path.realpath(folder), ""))
 
 
 def inside(path: str, cwd: str) -> bool:
@@ -54,7 +64,9 @@ def inside(path: str, cwd: str) -> bool:
 
 def name_of(path: str, cwd: str) -> str:
     """Name a file alike on every machine."""
-    return os.path.relpath(path, cwd) if inside(path, cwd) else os.path.basename(path)
+    return (
+        os.path.relpath(os.path.realpath(path), os.path.realpath(cwd)) if inside(path, cwd) else os.path.basename(path)
+    )
 
 
 def alike(path: str) -> "Iterator[str]":

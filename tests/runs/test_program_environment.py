@@ -169,3 +169,20 @@ def test_without_reads_a_program_reads_the_fields_that_it_names() -> None:
     with pytest.raises(ConsumerError) as caught:
         open_consumer(PROGRAMS, {}, types={"other": "identifier"}, adapter="process", command=command)
     assert "it reads f, g, none of which is a field of the spec" in caught.value.seen
+
+
+def test_a_classpath_counts_wherever_it_is(tmp_path: Path) -> None:
+    """The command is Java's; what runs it is a stand-in, since only the files that it names are looked at."""
+    outside, folder = tmp_path / "build", tmp_path / "spec"
+    (outside / "com").mkdir(parents=True)
+    (folder / "lib").mkdir(parents=True)
+    (folder / "run").write_text(f"#!{PYTHON}\n{SHOWS}")
+    (folder / "run").chmod(0o755)
+    command = ("./run", "-cp", f"{outside}:lib/*:.", "Erp")
+    seen = [version(folder, *command)]
+    for path in (outside / "com" / "Erp.class", folder / "lib" / "money.jar"):
+        path.write_text("x")
+        seen.append(version(folder, *command))
+    assert len(set(seen)) == 3
+    (folder / "data.csv").write_text("x")
+    assert version(folder, *command) == seen[-1], "the spec's own folder holds more than the program"
