@@ -63,7 +63,9 @@ class LoadError(AuditorError):
 
 
 class ConsumerError(AuditorError):
-    """A consumer could not be started: its interpreter, import, function, model or engine is not there.
+    """A consumer cannot be audited: mostly, its interpreter, import, function, model or engine is not there.
+
+    `what` says what it comes to, where it is not the start that failed.
 
     >>> print(ConsumerError("billing", "import ingest", "ModuleNotFoundError: No module named 'ingest'"))
     consumer billing: could not be started
@@ -71,9 +73,11 @@ class ConsumerError(AuditorError):
       seen:  ModuleNotFoundError: No module named 'ingest'
     """
 
-    def __init__(self, consumer: str, tried: str, seen: str, hint: str = "") -> None:
+    def __init__(
+        self, consumer: str, tried: str, seen: str, hint: str = "", *, what: str = "could not be started"
+    ) -> None:
         self.consumer, self.tried, self.seen, self.hint = consumer, tried, seen, hint
-        lines = [f"consumer {consumer}: could not be started", f"  tried: {tried}", f"  seen:  {seen}"]
+        lines = [f"consumer {consumer}: {what}", f"  tried: {tried}", f"  seen:  {seen}"]
         super().__init__("\n".join([*lines, f"  next:  {hint}"] if hint else lines))
 
 

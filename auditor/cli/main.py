@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from auditor.cli.consumer import check
 from auditor.cli.doctor import doctor
 from auditor.cli.exits import exiting
 from auditor.cli.init import init
@@ -31,6 +32,15 @@ app = typer.Typer(
 
 for command in (run, read, report, runs, schema, init, doctor):
     app.command()(exiting(command))
+
+consumer = typer.Typer(no_args_is_help=True, help="Work on one consumer.", rich_markup_mode=None)
+consumer.command()(exiting(check))
+app.add_typer(consumer, name="consumer")
+
+
+@consumer.callback()
+def _consumer() -> None:
+    """Work on one consumer: check a program that is one."""
 
 
 def _print_version(wanted: bool) -> None:

@@ -28,7 +28,8 @@ class Header(msgspec.Struct):
     """Header of a reply; `faults` are the distinct [status, error], `kinds[i]` is the fault of the value `at[i]`.
 
     `failed` says that a batch failed as a whole. `modules` are name and file of what was imported since the last reply;
-    `sites` are the lines that read the clock since then, each as [file, line, function, at import, reads].
+    `sites` are the lines that read the clock since then, each as [file, line, function, at import, reads]. `broken` is
+    [tried, seen, hint] of a consumer that cannot be audited.
     """
 
     base: int
@@ -39,6 +40,7 @@ class Header(msgspec.Struct):
     failed: bool = False
     modules: list[tuple[str, str]] = []
     sites: list[tuple[str, int, str, bool, int]] = []
+    broken: list[str] = []
 
 
 @dataclass

@@ -161,6 +161,7 @@ def config_of(
         "model": consumer.model,
         "engine": consumer.engine,
         "settings": consumer.settings,
+        "command": list(consumer.command),
         "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
         "memory": consumer.memory,

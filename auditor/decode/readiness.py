@@ -105,7 +105,7 @@ def version_of(parts: Any, *others: Any) -> str:
 def not_fixed(plan: Plan, seen: dict[str, Any]) -> tuple[str, ...]:
     """Compare what the worker saw before it imported the consumer with what was to be in force."""
     parts = set()
-    if abs(seen["clock"] - plan.clock) > 0.001:
+    if seen["clock"] is None or abs(seen["clock"] - plan.clock) > 0.001:
         parts.add("clock")
     if seen["offsets"] != expected_offsets(plan):
         parts.add("zone")
@@ -143,9 +143,10 @@ def plain(locale: str) -> str:
     return f"{name}.{codeset.replace('-', '').lower()}" if codeset else name
 
 
-def start_error(plan: Plan, error: dict[str, str]) -> ConsumerError:
-    """Give the error that a worker reported."""
-    return ConsumerError(plan.consumer, error["tried"], error["seen"], error["hint"])
+def start_error(plan: Plan, error: dict[str, str], printed: str) -> ConsumerError:
+    """Give the error that a worker reported, with what a program of the consumer's own said on its way."""
+    said = f"; it printed: {printed[-1500:]}" if printed and plan.config["command"] else ""
+    return ConsumerError(plan.consumer, error["tried"], error["seen"] + said, error["hint"])
 
 
 def death_error(plan: Plan, lost: Lost, printed: str) -> ConsumerError:

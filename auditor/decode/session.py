@@ -95,7 +95,7 @@ class Session:
             except Lost as lost:
                 raise death_error(self.plan, lost, exchange.process.printed()) from None
             if "error" in report:
-                raise start_error(self.plan, report["error"])
+                raise start_error(self.plan, report["error"], exchange.process.printed())
             failed.pop_all()
         ready: dict[str, Any] = report["ready"]
         self._told.add_reads(ready.get("watch", {}).get("sites", ()))

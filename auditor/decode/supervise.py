@@ -154,6 +154,8 @@ class Supervisor:
     def _store(self, indices: Sequence[int], reply: Reply, found: Decodings) -> None:
         """Put a reply where it belongs."""
         header = reply.header
+        if header.broken:
+            raise ConsumerError(self.consumer, *header.broken, what="its program does not keep to the protocol")
         texts: list[str | None] = [*reply.texts]
         if header.at:
             kinds = [self._fault(status, error) for status, error in header.faults]

@@ -10,6 +10,9 @@ from auditor.spec.field_rules import REFERENCE_READERS
 from auditor.spec.keys import ADAPTERS_OF
 from auditor.spec.mistakes import Mistakes, suggest
 
+#: Bytes of resident memory that a program and what it starts may use, where the spec does not say.
+PROGRAM_MEMORY = 2 * 1024**3
+
 
 def check_consumers(consumers: dict[str, Entry], fields: Mapping[str, Entry], folder: Path, mistakes: Mistakes) -> None:
     """Note the mistakes of all consumers."""
@@ -83,10 +86,23 @@ def _check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> 
             mistakes.add(("consumers", name, "reads", field), what, hint)
 
 
+def _check_process(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
+    if not consumer.has("command"):
+        hint = 'add command = ["node", "portal/read.mjs"]: the program and its arguments'
+        mistakes.add(("consumers", name, "command"), "is missing: a process consumer is a program", hint)
+    if consumer.get("receives") == "python":
+        hint = '"text" gives it the content, "json" the JSON text of the value, which it can parse itself'
+        mistakes.add(("consumers", name, "receives"), "makes no sense for a process consumer: it takes texts", hint)
+    if not consumer.has("memory"):
+        # Resident memory, not address space: a JVM reserves gigabytes of that and uses little of it.
+        consumer.values["memory"] = PROGRAM_MEMORY
+
+
 _RULES: dict[str, Callable[[str, Entry, Path, Mistakes], None]] = {
     "python": _check_python,
     "pydantic": _check_pydantic,
     "sql": _check_sql,
+    "process": _check_process,
 }
 
 

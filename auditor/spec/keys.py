@@ -7,6 +7,7 @@ from typing import Literal
 from auditor.spec.kinds import (
     BOUNDS,
     CLOCK,
+    COMMAND,
     DURATION,
     FLAG,
     GRAIN,
@@ -64,6 +65,7 @@ CONSUMER: dict[str, Kind] = {
     "adapter": literal(Adapter),
     "root": TEXT,
     "interpreter": TEXT,
+    "command": COMMAND,
     "timeout": DURATION,
     "memory": SIZE,
     "env": TEXTS,
@@ -103,6 +105,7 @@ SHORTHANDS = {"bounds": "Lowest and highest value of an ordinal, in one key: [1,
 ADAPTERS_OF: dict[str, tuple[str, ...]] = {
     "batch": ("python",),
     "interpreter": ("python", "pydantic"),
+    "command": ("process",),
     "engine": ("sql",),
     "model": ("pydantic", "sql"),
     "scope": ("pydantic", "sql"),

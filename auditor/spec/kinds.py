@@ -66,6 +66,19 @@ def _paths(value: object, complain: Complain) -> tuple[str, ...] | None:
     return None
 
 
+def _command(value: object, complain: Complain) -> tuple[str, ...] | None:
+    words = list(value) if isinstance(value, list | tuple) else []
+    if words and words[0] and all(isinstance(word, str) and "\0" not in word for word in words):
+        return tuple(words)
+    if isinstance(value, str) and value.strip():
+        hint = f"no shell takes it apart: write {list(value.split())}".replace("'", '"')
+        complain(f"must be a list of words, not {shown(value)}", hint)
+    else:
+        what = "has a word that is no text" if words else f"must be a list of words, not {shown(value)}"
+        complain(what, 'a program and its arguments, such as ["node", "portal/read.mjs"]')
+    return None
+
+
 def _duration(value: object, complain: Complain) -> float | None:
     seconds = _amount(value, SECONDS, "s")
     if seconds is not None and seconds > 0:
@@ -207,6 +220,10 @@ FLAG = Kind(_flag, {"type": "boolean"})
 WHOLE = Kind(_whole, {"type": "integer"})
 HASH_SEED = Kind(_hash_seed, {"type": "integer", "minimum": 0, "maximum": 2**32 - 1})
 PATHS = Kind(_paths, {"anyOf": [_A_TEXT, {"type": "array", "items": _A_TEXT, "minItems": 1}]})
+COMMAND = Kind(
+    _command,
+    {"type": "array", "items": {"type": "string"}, "minItems": 1, "examples": [["node", "portal/read.mjs"]]},
+)
 DURATION = Kind(
     _duration,
     {

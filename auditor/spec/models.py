@@ -15,7 +15,7 @@ from auditor.model.environment import BASE_CLOCK, Environment
 FieldType = Literal[
     "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
 ]
-Adapter = Literal["python", "pydantic", "sql"]
+Adapter = Literal["python", "pydantic", "sql", "process"]
 Receives = Literal["text", "json", "python"]
 Rounding = Literal["half_up", "half_even", "down"]
 
@@ -77,17 +77,23 @@ class ConsumerSpec(Table):
     name: str = Field(description="The consumer's name: its key in the spec.")
     owner: str = Field("", description="Team that owns the consumer.")
     adapter: Adapter = Field(description="How its parsers are called.")
-    root: str | None = Field(None, description="Import root, relative to the spec's folder.")
+    root: str | None = Field(None, description="Import root, or a program's folder, relative to the spec's folder.")
+    command: tuple[str, ...] = Field(
+        (), description="Program and arguments of a process consumer; run in `root`, else in the spec's folder."
+    )
     interpreter: str | None = Field(None, description="Python interpreter of the consumer; ours by default.")
     timeout: float = Field(2.0, description="Seconds that one string may take.")
-    memory: int = Field(1024**3, description="Bytes of address space that the worker may use.")
+    memory: int = Field(
+        1024**3,
+        description="Bytes it may use: address space of a worker, resident memory of a program (2 GiB by default).",
+    )
     env: dict[str, str] = Field(default_factory=dict, description="Environment variables of the consumer.")
     receives: Receives = Field(
         "text", description="What a parser is handed: content as text, JSON text, or a Python value."
     )
     reads: dict[str, str] = Field(
         default_factory=dict,
-        description="Parser of each field: module:function, a model's field, or an SQL expression.",
+        description="Parser of each field: module:function, a model's field, an SQL expression, a program's own name.",
     )
     engine: Literal["duckdb"] | None = Field(None, description="SQL engine.")
     model: str | None = Field(None, description="module:Model of a pydantic consumer, or path of an SQL model file.")

@@ -70,6 +70,11 @@ def _consumer_rules() -> list[dict[str, Any]]:
         _when("adapter", "python", {"required": ["reads"], "properties": {"reads": targets}}),
         _when("adapter", "pydantic", {"required": ["model"], "properties": {"model": {"pattern": "^[^:]+:[^:]+$"}}}),
         _when("adapter", "sql", {"required": ["engine"], "anyOf": [{"required": ["model"]}, {"required": ["reads"]}]}),
+        _when(
+            "adapter",
+            "process",
+            {"required": ["command"], "properties": {"receives": {"enum": ["text", "json"]}}},
+        ),
         {
             "if": {"properties": {"adapter": {"const": "sql"}}, "not": {"required": ["model"]}},
             "then": {"properties": {"reads": expressions}},

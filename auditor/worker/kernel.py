@@ -19,7 +19,7 @@ from sys import getrecursionlimit, setrecursionlimit
 
 from .batch import rows_of, tag_rows
 from .canonical import Null, Tags, Unexpected
-from .trouble import describe
+from .trouble import Broken, Ended, describe
 from .wire import OUT_OF_MEMORY, encode_texts, leave, scan_once
 
 TYPE_CHECKING = False
@@ -44,6 +44,7 @@ class Outcome:
         self.known: Dict[Tuple[str, str], int] = {}
         self.stop = ""
         self.failed = False
+        self.broken: List[str] = []
 
     def fault(self, index: int, status: str, error: str) -> None:
         """Note that a string has no value."""
@@ -72,8 +73,12 @@ class Outcome:
     def header(self, base: int) -> Dict[str, Any]:
         """Give the reply's header."""
         faults = [[status, error] for status, error in self.known]
-        header = {"base": base, "at": self.at, "kinds": self.kinds, "faults": faults, "stop": self.stop}
-        return {**header, "failed": True} if self.failed else header
+        header: Dict[str, Any] = {"base": base, "at": self.at, "kinds": self.kinds, "faults": faults, "stop": self.stop}
+        if self.failed:
+            header["failed"] = True
+        if self.broken:
+            header["broken"] = self.broken
+        return header
 
 
 def status_of(error: BaseException) -> Tuple[str, str]:
@@ -195,9 +200,14 @@ class Kernel:
         try:
             adapter = self.adapter
             return decode_whole(adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values)
-        except MemoryError as error:
+        except (MemoryError, Ended) as error:
             outcome = Outcome()
             outcome.stop = describe(error)
+            return outcome
+        except Broken as error:
+            outcome = Outcome()
+            outcome.broken = [error.tried, error.seen, error.hint]
+            outcome.texts = [""] * len(values)
             return outcome
         except BaseException as error:  # noqa: BLE001 - a frame of one carries the engine's error, a longer one is split
             outcome = Outcome()

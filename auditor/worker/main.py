@@ -10,24 +10,26 @@ in order:
     reply    {"base", "at", "kinds", "faults", "stop", "failed", "modules"}  [tagged text or "", ...]
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
-reply ends before the string that exhausted the memory, and so does this process. ``failed`` is there only where a batch
-failed as a whole. ``modules`` is there only where the consumer has imported something since the last reply: [name,
-file] of each; ``sites`` where its clock reads are watched: [file, line, function, at import, reads] of each line that
-has read since. PROGRESS is shared memory of two 64-bit words: the position being decoded (base + index; base + length
-between frames), and the reason for leaving.
+reply ends before the string that exhausted the memory, and so does this process; with ``broken``, [tried, seen, hint],
+the consumer is none that can be audited. ``failed`` is there only where a batch failed as a whole. ``modules`` is there
+only where the consumer has imported something since the last reply: [name, file] of each; ``sites`` where its clock
+reads are watched: [file, line, function, at import, reads] of each line that has read since. PROGRESS is shared memory
+of two 64-bit words: the position being decoded (base + index; base + length between frames), and the reason for
+leaving.
 
 An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its path, with
 
     open_adapter(config: dict) -> adapter
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
-path), reads (field: target), receives, batch, scope, carried, model, engine, settings, plan, memory, timeout, network
-(False where there should be none), travel (True for the last way to fix the clock), launcher (what the command of a
-program of the consumer's own starts with, so that its clock is fixed too), watch (None, or what
+path), reads (field: target), receives, batch, scope, carried, model, engine, settings, plan, command, memory, timeout,
+network (False where there should be none), travel (True for the last way to fix the clock), launcher (what the command
+of a program of the consumer's own starts with, so that its clock is fixed too), watch (None, or what
 `attribution.Attribution` takes). The adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
-                               alone [field]: read without their payload whatever the scope
+                               alone [field]: read without their payload whatever the scope; canary: what a program of
+                               its own sees, where that is known
     imports                    an `imports.Imports` made before the consumer is opened, where its version is what it
                                imports (optional)
     parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding
@@ -101,7 +103,7 @@ def start(channel: wire.Channel) -> kernel.Kernel:
         channel.send({"error": {"tried": error.tried, "seen": error.seen, "hint": error.hint}}, b"[]")
         wire.leave(1)
     answering = kernel.Kernel(channel, adapter, config["fields"], watched)
-    ready["canary"] = seen
+    ready["canary"] = dict(seen, **ready.get("canary", {}))
     ready["whole"] = answering.whole
     if answering.imports is not None:
         ready["modules"] = answering.imports.news()

@@ -15,8 +15,22 @@ class StartError(Exception):
         self.tried, self.seen, self.hint = tried, seen, hint
 
 
+class Ended(BaseException):
+    """The consumer's program is gone, and with it the strings that it had: its one argument says how it ended."""
+
+
+class Broken(BaseException):
+    """The consumer's program does not keep to the protocol: whatever else it answers is no decoding either."""
+
+    def __init__(self, tried: str, seen: str, hint: str) -> None:
+        super().__init__(seen)
+        self.tried, self.seen, self.hint = tried, seen, hint
+
+
 def describe(error: BaseException) -> str:
     """Give type and text of an error; its own methods may misbehave."""
+    if type(error) is Ended:
+        return str(error)[:LONGEST]
     name = type(error).__name__
     try:
         text = "".join((str(error),))[:LONGEST]

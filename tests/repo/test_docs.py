@@ -12,7 +12,12 @@ from auditor.spec.keys import TABLES, TOP
 
 REPOSITORY = Path(__file__).parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+TOP_COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = {
+    f"{group} {name}".strip(): command
+    for group, top in TOP_COMMANDS.items()
+    for name, command in getattr(top, "commands", {"": top}).items()
+}
 
 #: The codes of the first audits, and whatever else a finding is given as its code where it is made.
 CODES = sorted(

@@ -54,6 +54,11 @@ timeout = 1.5
 memory = "1 GiB"
 reads.effective_date = "try_cast({value} as date)"
 
+[consumers.portal]
+adapter = "process"
+command = ["node", "portal/read.mjs"]
+reads = ["effective_date", "total"]
+
 [environment]
 clock = 2024-03-08T09:05:07Z
 zone = "Europe/London"
@@ -85,12 +90,15 @@ def only_mistake(folder: Path, old: str, new: str) -> tuple[str, str, str]:
 
 def test_values_are_normalised(tmp_path: Path) -> None:
     spec = read_spec(write(tmp_path, SOUND))
-    billing, api, warehouse = spec.consumers.values()
+    billing, api, warehouse, portal = spec.consumers.values()
     assert (spec.folder, spec.file) == (tmp_path, tmp_path / "audit.toml")
     assert spec.cases.predictions == ("completions.jsonl",)
     assert spec.cases.references == ("references.csv",)
     assert (billing.name, billing.timeout, billing.memory) == ("billing", 0.5, 512_000_000)
     assert (warehouse.timeout, warehouse.memory) == (1.5, 2**30)
+    assert portal.command == ("node", "portal/read.mjs")
+    assert portal.reads == {"effective_date": "effective_date", "total": "total"}
+    assert portal.memory == 2 * 2**30, "resident memory: a JVM does not start in 2 GiB of address space"
     assert api.reads == {"total": "total", "risk": "risk", "net_weight": "net_weight"}
     assert api.receives == "json", "a model validates the payload as it came"
     assert spec.fields["total"].grain == "0.010", "the exact decimal text"
@@ -186,6 +194,13 @@ def test_all_mistakes_are_listed_at_once_in_the_order_of_the_lines(tmp_path: Pat
         ('engine = "duckdb"', 'engine = "duckbd"', "consumers.warehouse.engine", "did you mean duckdb?"),
         ('engine = "duckdb"', 'engine = "duckdb"\nmodel = "m.sql"', "consumers.warehouse.model", "there is no file"),
         ('engine = "duckdb"', 'engine = "duckdb"\nreceives = "txt"', "consumers.warehouse.receives", "mean text?"),
+        ('command = ["node", "portal/read.mjs"]', "", "consumers.portal.command", "is missing"),
+        ('["node", "portal/read.mjs"]', "[]", "consumers.portal.command", "a list of words, not an empty list"),
+        ('["node", "portal/read.mjs"]', '["node", 1]', "consumers.portal.command", "a word that is no text"),
+        ('["node", "portal/read.mjs"]', '"node read.mjs"', "consumers.portal.command", 'write ["node", "read.mjs"]'),
+        ('adapter = "process"', 'adapter = "process"\nreceives = "python"', "consumers.portal.receives", '"json"'),
+        ('adapter = "process"', 'adapter = "process"\nengine = "duckdb"', "consumers.portal.engine", "no sense"),
+        ('timeout = "500 ms"', 'command = ["x"]', "consumers.billing.command", "it is for process consumers"),
         ("2024-03-08T09:05:07Z", "2024-03-08T09:05:07", "environment.clock", "has no offset"),
         ("2024-03-08T09:05:07Z", "2024-03-08", "environment.clock", "not 2024-03-08"),
         ("2024-03-08T09:05:07Z", '"noon"', "environment.clock", "ISO 8601"),
@@ -211,8 +226,8 @@ def test_missing_tables_and_keys(tmp_path: Path) -> None:
 
 
 def test_an_unknown_adapter_says_which_there_are(tmp_path: Path) -> None:
-    found = mistakes_in(tmp_path, SOUND.replace('adapter = "sql"', 'adapter = "process"'))
-    assert found["consumers.warehouse.adapter"] == ('there is no "process"', "there are: python, pydantic, sql")
+    found = mistakes_in(tmp_path, SOUND.replace('adapter = "sql"', 'adapter = "soap"'))
+    assert found["consumers.warehouse.adapter"] == ('there is no "soap"', "there are: python, pydantic, sql, process")
 
 
 @pytest.mark.parametrize(

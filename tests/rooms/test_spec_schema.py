@@ -15,7 +15,7 @@ from tests.rooms.test_spec import SOUND, write
 
 REPOSITORY = Path(__file__).parents[2]
 
-#: The spec of DESIGN section 5, without the `process` consumer, whose adapter comes with its own issue.
+#: The spec of DESIGN section 5.
 DESIGN = """
 name = "contracts"
 
@@ -64,6 +64,12 @@ owner = "platform"
 adapter = "pydantic"
 receives = "json"
 model = "models:Contract"
+
+[consumers.portal]
+owner = "web"
+adapter = "process"
+command = ["node", "portal/read.mjs"]
+reads = ["effective_date", "net_weight"]
 """
 
 
@@ -108,6 +114,9 @@ def test_specs_that_are_read_are_valid(tmp_path: Path) -> None:
         ('"ingest:parse_total"', '"ingest.parse_total"'),
         ('timeout = "500 ms"', 'engine = "duckdb"'),
         ('grain = "day"', 'grain = "day"\nunit = "g"'),
+        ('command = ["node", "portal/read.mjs"]', ""),
+        ('["node", "portal/read.mjs"]', '"node portal/read.mjs"'),
+        ('adapter = "process"', 'adapter = "process"\nreceives = "python"'),
         ('name = "contracts"', ""),
     ],
 )
