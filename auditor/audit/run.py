@@ -10,6 +10,7 @@ from typing import Literal
 
 import duckdb
 
+from auditor.audit.alone import ask_alone
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
@@ -131,6 +132,7 @@ def _decode(
     notes = state_notes(answers)
     _fill_outcomes(connection, spec, units, answers, index)
     check_currencies(connection, spec, readers, index)
+    ask_alone(connection, spec, sessions, readers, index)
     probes, unasked = ask_probes(connection, spec, sessions, readers, index)
     return _Decoded(readers, index, sessions, probes, notes + unasked)
 

@@ -132,7 +132,7 @@ def _choose_units(census: Census, drafts: Sequence[Draft], measures: Sequence[_M
 
 def _wanted_rows(census: Census) -> str:
     """Select the strings of all groups that some draft is about, each once per group."""
-    rows = "SELECT grp, unit, token, role_prediction, role_reference FROM f_strings JOIN outcomes USING (unit)"
+    rows = "SELECT grp, unit, token, role_prediction, role_reference FROM f_strings JOIN own_outcomes USING (unit)"
     rows += " WHERE grp IN (SELECT grp FROM f_wanted)"
     if not census.has_payloads:
         return rows

@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 
 from auditor.model.verdicts import DecodingStatus
 
+#: How the error begins of a field whose payload was rejected for another part of it, which is named next, before a
+#: colon. The worker writes it (``worker/pydantic_adapter.py``), and every adapter that takes whole payloads should.
+PAYLOAD_REJECTED = "ValidationError: payload rejected: "
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
