@@ -50,4 +50,5 @@ class Draft:
     shapes: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     shapes_as: str = ""  # list the shapes of the strings under this name
     listed: Literal["shape", "form"] = "shape"  # or their JSON types
+    by_prediction: bool = False  # references are counted beside the cases, and affect none: no consumer is sent them
     notes: dict[int, str] = dataclasses.field(default_factory=dict)  # of a unit as a witness

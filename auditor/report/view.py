@@ -173,9 +173,11 @@ def witness_place(witness: Witness) -> str:
 
 
 def affected(finding: Finding) -> str:
-    """Say how many cases a bug touches: ``78 cases, 32.5 % of support``."""
+    """Say how many cases a bug touches: ``78 cases, 32.5 % of support``; or that it touches none in support."""
     cases = plural(finding.affected, "case")
-    return cases if finding.share is None else f"{cases}, {percent(finding.share)} % of support"
+    if finding.share is None:
+        return f"{cases}, outside support" if finding.affected else cases
+    return f"{cases}, {percent(finding.share)} % of support"
 
 
 def blocked_cases(run: Run) -> dict[str, int]:
