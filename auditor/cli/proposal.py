@@ -112,9 +112,9 @@ def _completion(predicted: Sample) -> str:
     seen = f"of the first {min(len(predicted.rows), SAMPLE):,} replies"
     if predicted.malformed:
         lines += [
-            f"# {predicted.malformed:,} {seen} hold text around the object, such as a fence: those are `malformed`, and",
-            "# no field of them is judged. Ask the model for JSON alone (a JSON mode, a response schema). If production",
-            "# strips the text before it parses, do the same before the replies are recorded.",
+            f"# {predicted.malformed:,} {seen} hold text around the object, such as a fence: those are `malformed`,",
+            "# and no field of them is judged. Ask the model for JSON alone (a JSON mode, a response schema). Where",
+            "# production strips the text before it parses, do the same before the replies are recorded.",
         ]
     lines += _finish(predicted, seen)
     if predicted.error:
