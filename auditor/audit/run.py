@@ -131,7 +131,7 @@ def _decode(
     index = {name: number for number, name in enumerate(spec.consumers)}
     notes = state_notes(answers)
     _fill_outcomes(connection, spec, units, answers, index)
-    check_currencies(connection, spec, readers, index)
+    notes += check_currencies(connection, spec, readers, index)
     ask_alone(connection, spec, sessions, readers, index)
     probes, unasked = ask_probes(connection, spec, sessions, readers, index)
     return _Decoded(readers, index, sessions, probes, notes + unasked)
