@@ -19,6 +19,7 @@ from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.summary import (
     all_columns,
+    column_notes,
     make_run,
     manifest_sha256,
     mark_untrusted,
@@ -188,5 +189,5 @@ def _score(
         findings=findings,
         broken=broken,
         withhold_rates=withhold,
-        notes=decoded.notes,
+        notes=(() if withhold else column_notes(columns)) + decoded.notes,
     )

@@ -27,6 +27,7 @@ class _Loss:
 
     is_capped: bool = False
     not_read: int = 0  # whatever the reason: refused, crashed, timed out
+    refused: int = 0  # of them, neither crashed nor timed out
     recoverable: int = 0  # of them, right for another consumer
 
 
@@ -41,12 +42,17 @@ def find_format_ceilings(census: Census) -> Iterator[Draft]:
             if pattern[position] in "rndct" and own in "rndct":
                 loss = losses[field, position]
                 loss.not_read += int(count)
+                loss.refused += int(count) if own in "rnd" and pattern[position] in "rnd" else 0
                 loss.recoverable += int(count) if "o" in pattern else 0
                 loss.is_capped |= own in "rnd" and pattern[position] in "rnd" and bool(set(pattern) & set("ow"))
     capped = {place: loss for place, loss in losses.items() if loss.is_capped}
     shapes = _shapes(census) if capped else {}
-    for field, position in sorted(capped):
-        yield _draft(census, field, position, capped[field, position], shapes[field, position])
+    for (field, position), loss in sorted(losses.items(), key=lambda item: item[0]):
+        column = census.context.columns[field, census.readers(field)[position]]
+        if loss.is_capped:
+            yield _draft(census, field, position, loss, shapes[field, position])
+        elif loss.refused and loss.not_read == column.lost_to_shape and not column.accepted:
+            yield _draft_of_nothing(census, field, position)
 
 
 def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shapes) -> Draft:
@@ -77,6 +83,36 @@ def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shape
         units=units,
         strings=strings,
         shapes=shapes,
+    )
+
+
+def _draft_of_nothing(census: Census, field: str, position: int) -> Draft:
+    """Draft what no other consumer shows: a column whose consumer takes no prediction at all."""
+    consumer = census.readers(field)[position]
+    column, status = census.context.columns[field, consumer], status_of(census.context.index[consumer])
+    cases = f"{verdict_of(position)} IN ('r', 'n', 'd')"
+    strings, units = of_predictions(census, field, cases, "true")
+    return Draft(
+        code=CODE,
+        severity="medium",
+        field=field,
+        consumers=(consumer,),
+        title=f"{consumer} takes none of the {plural(column.lost_to_shape, 'prediction')} of {field}",
+        detail="The column is at 0 % whatever the model writes in these shapes, and no other consumer reads them.",
+        cause=f"Either {consumer} is not called as in production (another function, another `receives`, a filter of the"
+        " SQL model that the audited rows cannot pass), or the model writes no value of this field.",
+        fixes=(
+            f"Look at one string: auditor read {field} STRING. What should {consumer} make of it?",
+            f"Check what the spec says of {consumer}: `reads`, `receives`, `root`, `model`.",
+            f"Teach {consumer} the shapes, or ask the model for one that it reads.",
+        ),
+        fingerprint=fingerprint(CODE, field, (consumer,)),
+        groups=f"field = {sql.text(field)} AND {status} IN ('r', 'n', 'd')",
+        role="prediction",
+        cases=cases,
+        units=units,
+        strings=strings,
+        shapes_as="rejected",
     )
 
 

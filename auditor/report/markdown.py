@@ -17,6 +17,7 @@ _BROKEN: Final = 100
 _WITNESSES: Final = 3
 _FIXES: Final = 6
 _SHAPES: Final = 8
+_NOTES: Final = 12
 _CODE_LIMIT: Final = 160
 _TITLE_LIMIT: Final = 300
 _DETAIL_LIMIT: Final = 800
@@ -102,7 +103,7 @@ def _head(run: Run) -> str:
     blocked = view.blocked_cases(run)
     classes = view.counted(blocked)
     lines = [
-        f"## {prose(run.name, 200) or 'Audit'}: {view.bugs_line(run)}\n",
+        f"## {prose(run.name, 200) or 'Audit'}: {prose(view.bugs_line(run))}\n",
         f"{run.cases.expected:,} cases, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
         f"{f' ({classes})' if classes else ''}, {run.cases.unrelated:,} unrelated.\n",
     ]
@@ -110,7 +111,10 @@ def _head(run: Run) -> str:
         lines.append(f"**{prose(view.WITHHELD)}**\n")
     elif not any(column.judged for column in run.columns):
         lines.append(f"{view.NO_CASES}\n")
-    return "\n".join(lines)
+    lines += [f"- **note** {prose(note)}" for note in run.notes[:_NOTES]]
+    if len(run.notes) > _NOTES:
+        lines.append(f"- {len(run.notes) - _NOTES:,} more notes are in the json and html reports")
+    return "\n".join(lines) + ("\n" if run.notes else "")
 
 
 def _foot(run: Run) -> str:
@@ -189,7 +193,7 @@ def _unit(rate: str) -> str:
 def _bugs(run: Run, room: int) -> str:
     """Give the worst bugs whole, the next as a line each, and the number of those beyond."""
     if not run.findings:
-        return f"**{view.NO_BUGS}** {view.NO_PROOF}\n"
+        return f"**{prose(view.no_bugs(run))}** {view.NO_PROOF}\n"
     findings = view.worst_first(run.findings)
     shown = _fitting([_bug(finding) for finding in findings], room * 3 // 4)
     rest = findings[len(shown) :]

@@ -40,7 +40,8 @@ def write_broken_references(run: Run, paper: Paper) -> None:
 def write_findings(run: Run, paper: Paper) -> None:
     """Print every bug, or say that there is none and what that does not prove."""
     if not run.findings:
-        paper.line(paper.text(view.NO_BUGS, "bold green"))
+        said = view.no_bugs(run)
+        paper.line(paper.text(said, "bold green" if said == view.NO_BUGS else "bold yellow", PROSE_LIMIT))
         paper.line(paper.text(view.NO_PROOF, limit=PROSE_LIMIT))
         return
     counts = ", ".join(f"{count} {severity}" for severity, count in view.severity_counts(run.findings).items())
