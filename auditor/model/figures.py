@@ -49,6 +49,22 @@ def ceiling(column: Column) -> str:
     return NO_RATE if column.ceiling is None else percent_of(column.accepted, column.judged)
 
 
+def scored(column: Column, count: int) -> str:
+    """Give a count that takes part in a rate: where the rate is withheld, nobody is to work it out again."""
+    return NO_RATE if column.judged and column.content_rate is None else f"{count:,}"
+
+
+def right_of(column: Column) -> str:
+    """Give the counts behind the rate: ``150/234``."""
+    right = scored(column, column.verdicts["ok"])
+    return right if right == NO_RATE else f"{right}/{column.judged:,}"
+
+
+def part_of(part: Share) -> str:
+    """Give the counts behind a share, none where its rate is withheld."""
+    return NO_RATE if part.of and part.rate is None else f"{part.count:,}/{part.of:,}"
+
+
 def share(part: Share) -> str:
     """Give the rate of a share, from its counts."""
     return NO_RATE if part.rate is None else percent_of(part.count, part.of)

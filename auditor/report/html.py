@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -119,9 +120,10 @@ def figure_rows(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
     rows = [row("support", lambda column: f"{column.support:,}"), row("judged", lambda column: f"{column.judged:,}")]
     rows.append(row("blocked", lambda column: f"{column.blocked:,}"))
     rows += [_count(columns, f"blocked: {name}", "blocked_by", name) for name in BLOCKED_VERDICTS]
-    rows += [_count(columns, name.replace("_", " "), "verdicts", name) for name in FIELD_VERDICTS]
+    rows += [row(name, _scored_verdict(name)) for name in ("ok", "wrong")]
+    rows += [_count(columns, name.replace("_", " "), "verdicts", name) for name in FIELD_VERDICTS[2:]]
     rows += [
-        row("recoverable", lambda column: f"{column.recoverable:,}"),
+        row("recoverable", lambda column: figures.scored(column, column.recoverable)),
         row("unreferenced", lambda column: f"{column.unreferenced:,}"),
         row("unexpected", lambda column: f"{column.unexpected:,}"),
         row("broken references", lambda column: f"{column.broken_references:,}"),
@@ -133,6 +135,10 @@ def figure_rows(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
         row(" 95 %", lambda column: figures.interval(column.ceiling_interval)),
     ]
     return [(name, cells) for name, cells in rows if not name.startswith("blocked: ") or set(cells) != {"0"}]
+
+
+def _scored_verdict(name: str) -> Callable[[Column], str]:
+    return lambda column: figures.scored(column, column.verdicts[name])
 
 
 def _count(columns: tuple[Column, ...], label: str, attribute: str, name: str) -> tuple[str, list[str]]:

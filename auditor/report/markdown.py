@@ -163,12 +163,12 @@ def _row(column: Column, consumers: dict[str, ConsumerSummary], alike: bool) -> 
         cell(column.field),
         cell(column.consumer),
         rate,
-        f"{column.verdicts['ok']:,}/{column.judged:,}",
+        figures.right_of(column),
         figures.interval(column.interval),
         _unit(figures.ceiling(column)),
         f"{column.blocked:,}" if alike else view.blocked(column),
         view.shape_loss(column),
-        f"{column.lost_to_value:,}",
+        figures.scored(column, column.lost_to_value),
         f"{_unit(figures.usable(column))} of {column.support:,}",
         "; ".join([*notes, view.other_verdicts(column)]).strip("; "),
     )
@@ -180,7 +180,7 @@ def _joint_rows(field: FieldView) -> list[str]:
         return []
 
     def row(name: str, part: Share) -> str:
-        rate, count = _unit(figures.share(part)), f"{part.count:,}/{part.of:,}"
+        rate, count = _unit(figures.share(part)), figures.part_of(part)
         return f"| {cell(field.name)} | *{name}* | {rate} | {count} | {figures.interval(part.interval)} | | | | | | |"
 
     return [row(view.EVERYWHERE, field.summary.usable_everywhere), row(view.EQUALITY, field.summary.string_equality)]

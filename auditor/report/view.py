@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from auditor.model.decoding import Decoding
-from auditor.model.figures import coverage, no_right_answer, percent, plural, usable
+from auditor.model.figures import NO_RATE, coverage, no_right_answer, percent, plural, scored, usable
 from auditor.model.run import SEVERITIES, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 
@@ -130,7 +130,8 @@ def blocked_alike(run: Run) -> bool:
 def shape_loss(column: Column) -> str:
     """Say what is lost to shape: ``78 (63 recoverable)``."""
     lost = f"{column.lost_to_shape:,}"
-    return f"{lost} ({column.recoverable:,} recoverable)" if column.lost_to_shape else lost
+    recoverable = scored(column, column.recoverable)
+    return f"{lost} ({recoverable} recoverable)" if column.lost_to_shape and recoverable != NO_RATE else lost
 
 
 def other_verdicts(column: Column) -> str:
