@@ -15,6 +15,7 @@ from auditor.model import figures
 from auditor.model.run import Column, Disagreement, FieldSummary, Run
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 from auditor.report import view
+from auditor.report.groups import grouped
 from auditor.report.text import DATA_LIMIT, HIDDEN, PROSE_LIMIT, escape_character, shorten
 from auditor.report.view import FieldView
 
@@ -84,12 +85,12 @@ def heat(count: int, of: int) -> str:
 
 def _context(run: Run) -> dict[str, Any]:
     fields = view.field_views(run)
-    findings = view.worst_first(run.findings)
+    groups = grouped(run.findings)
     return {
         "run": run,
         "fields": list(zip(_anchors(fields), fields, strict=True)),
-        "findings": [(slug(finding.anchor), finding) for finding in findings],
-        "severities": view.severity_counts(findings),
+        "groups": [(slug(group.lead.anchor), group, group.lead) for group in groups],
+        "severities": view.severity_counts(run.findings),
         "consumers": view.consumer_names(run),
         "summaries": {consumer.name: consumer for consumer in run.consumers},
         "columns": {(column.field, column.consumer): column for column in run.columns},

@@ -122,7 +122,7 @@ def test_a_clean_run_says_what_that_does_not_prove() -> None:
 
 
 def many_bugs() -> Run:
-    bugs = tuple(replace(FINDINGS[0], title=f"bug number {n}", severity="low") for n in range(2000))
+    bugs = tuple(replace(FINDINGS[0], title=f"bug number {n}", severity="low", affected=n) for n in range(2000))
     return replace(SAMPLE, findings=(*FINDINGS, *bugs))
 
 
