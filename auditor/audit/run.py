@@ -82,7 +82,7 @@ def audit(
         run = _score(connection, spec, loaded, decoded, broken_references)
         folder = None
         if store:
-            folder = write_run(connection, run, runs_folder(spec), spec.file, loaded.files)
+            folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
         yield RunFinished(run, folder)
 
 
