@@ -15,11 +15,15 @@ from duckdb import DuckDBPyConnection
 from auditor.audit.transfer import CHUNK, Cells, shown
 from auditor.decode.session import Session
 from auditor.judge.keys import grain_key
-from auditor.model.decoding import PAYLOAD_REJECTED
+from auditor.model.decoding import PAYLOAD_REJECTED, WHOLE_MODEL
 from auditor.spec.models import AuditSpec, FieldSpec
 
 #: What the pydantic adapter says of a string that has no meaning outside its payload.
 _NOT_ALONE = "a nested field can only be read in its payload"
+
+#: What the error says was at fault instead, empty where it does not say. Without the rest of its payload a string may
+#: be refused for what is missing then, so a named sibling counts more than that.
+_SIBLING = f"regexp_extract(coalesce(f.error, ''), '{PAYLOAD_REJECTED}', 2)"
 
 _NOT_ACCEPTED = "('r', 'd', 'c', 't')"
 _DEADLY = "('c', 't')"
@@ -59,10 +63,11 @@ def _ask(connection: DuckDBPyConnection, session: Session, field: FieldSpec, num
         asked = tokens[start : start + CHUNK]
         with shown(connection, "asked_alone", _answers(session, field, asked)):
             connection.execute(
-                f"INSERT INTO alone SELECT o.unit, {number}, a.status, a.value, a.key"
-                f" FROM asked_alone a JOIN (SELECT unit, token FROM outcomes WHERE {lost}) o"
-                f" USING (token) LEFT JOIN faults f ON f.unit = o.unit AND f.consumer = {number}"
-                f" WHERE a.status = 'v' OR a.status IS NULL AND starts_with(f.error, {_quoted(PAYLOAD_REJECTED)})",
+                f"INSERT INTO alone SELECT unit, {number}, CASE WHEN status = 'v' THEN 'v' END, value, key FROM ("
+                f" SELECT o.unit, a.status, a.value, a.key, {_SIBLING} AS sibling FROM asked_alone a"
+                f" JOIN (SELECT unit, token FROM outcomes WHERE {lost}) o USING (token)"
+                f" LEFT JOIN faults f ON f.unit = o.unit AND f.consumer = {number})"
+                f" WHERE status = 'v' OR sibling <> '' AND (status IS NULL OR sibling <> '{WHOLE_MODEL}')",
                 {"field": field.name},
             )
 
@@ -106,7 +111,3 @@ def _create_own_outcomes(connection: DuckDBPyConnection) -> None:
     # A view of a join would be joined anew for every question; the plain one costs nothing.
     kind = "TABLE" if numbers else "VIEW"
     connection.execute(f"CREATE OR REPLACE {kind} own_outcomes AS SELECT o.*{replaced} FROM outcomes o {joins}")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -84,8 +84,7 @@ def _draft(census: Census, field: str, position: int, loss: _Loss) -> Draft:
 
 def _places(census: Census, field: str, number: int, lost: str) -> dict[str, int]:
     """Count cases by the part of the payload that the consumer names as at fault, most first."""
-    named = f"nullif(split_part(substr(error, {len(PAYLOAD_REJECTED) + 1}), ': ', 1), '')"
-    place = f"CASE WHEN starts_with(error, {sql.text(PAYLOAD_REJECTED)}) THEN {named} END"
+    place = f"nullif(regexp_extract(error, {sql.text(PAYLOAD_REJECTED)}, 2), '')"
     rows = census.query(
         f"SELECT coalesce({place}, {sql.text(_UNNAMED)}) AS sibling, sum(n) FROM judged j"
         f" JOIN own_outcomes o ON o.unit = p_unit LEFT JOIN faults f ON f.unit = p_unit AND f.consumer = {number}"
