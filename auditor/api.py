@@ -69,6 +69,20 @@ class AuditedRun:
         # A connection of its own: the default one is the caller's, and may be busy with a result of theirs.
         return duckdb.connect().read_parquet(str(self.folder / f"{name}.parquet"))
 
+    def verdicts(self) -> duckdb.DuckDBPyRelation:
+        """Give every case as every consumer has it: a DuckDB relation to filter, to page through or to write away.
+
+        Columns: `case_id`, `field`, `consumer`, `verdict` (a name of "How to read a column"), `prediction` and
+        `reference` (raw values as JSON text, NULL where there is none), `value` and `reference_value` (what they were
+        decoded to, as tagged text), `error` (why the prediction has no value). In no particular order; counted by
+        field, consumer and verdict it gives the numbers of the columns. StoreError where the run was not stored.
+        """
+        from auditor.audit.case_verdicts import case_verdicts
+
+        if self.folder is None:
+            raise StoreError("this run was not stored, so it has no verdicts of cases; run with store=True")
+        return case_verdicts(self.run, self.folder)
+
     def write(self, path: str | Path) -> Path:
         """Render the run to a file; the suffix picks the format (.html .json .md .csv)."""
         from auditor.report import render

@@ -74,7 +74,8 @@ def add_field(
 
 
 def _raw_columns(field: FieldSpec, units: FieldUnits, readers: Mapping[int, Answers]) -> dict[str, Cells]:
-    shapes, shape, kind = Shapes(field), Cells(str), Cells(str)
+    shapes = Shapes(field, (tokens for (tokens,) in units.chunks("token")))
+    shape, kind = Cells(str), Cells(str)
     for (tokens,) in units.chunks("token"):
         found = shapes.of(tokens)
         shape.extend([one for one, _ in found])

@@ -10,6 +10,7 @@ from typing import Literal
 
 import duckdb
 
+from auditor.audit.alone import ask_alone
 from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
@@ -21,6 +22,7 @@ from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.summary import (
     all_columns,
+    column_notes,
     make_run,
     manifest_sha256,
     mark_untrusted,
@@ -108,7 +110,7 @@ def audit(
         run = _score(connection, spec, loaded, decoded, broken_references)
         folder = None
         if store:
-            folder = write_run(connection, run, runs_folder(spec), spec.file, loaded.files)
+            folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
         yield RunFinished(run, folder)
 
 
@@ -166,7 +168,8 @@ def _decode(
     asked = Answered(sessions, units, batches, answers, index)
     environments = probe_all(connection, spec, asked, (given.loaded.carried, given.keys), given.probe)
     _fill_outcomes(connection, spec, units, answers, index)
-    check_currencies(connection, spec, readers, index)
+    notes += check_currencies(connection, spec, readers, index)
+    ask_alone(connection, spec, sessions, readers, index)
     probes, unasked = ask_probes(connection, spec, sessions, readers, index)
     in_batches = batches if given.probe != "off" else {}
     neighbours, tried = ask_neighbours(connection, spec, sessions, index, in_batches)
@@ -230,5 +233,5 @@ def _score(
         findings=findings,
         broken=broken,
         withhold_rates=withhold,
-        notes=decoded.notes,
+        notes=(() if withhold else column_notes(columns)) + decoded.notes,
     )

@@ -16,6 +16,7 @@ from auditor.audit.batches import batch_fields
 from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
 from auditor.model.dependence import Probed
+from auditor.model.figures import no_right_answer
 from auditor.model.run import (
     BrokenReference,
     CaseCounts,
@@ -145,6 +146,11 @@ def summarise_fields(
         )
         for name, counts in patterns.items()
     )
+
+
+def column_notes(columns: Iterable[Column]) -> tuple[str, ...]:
+    """Say of every column without a right answer what it shows; where rates are withheld the broken references do."""
+    return tuple(dict.fromkeys(note for column in columns if (note := no_right_answer(column))))
 
 
 def mark_untrusted(

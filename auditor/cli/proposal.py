@@ -9,14 +9,14 @@ from pathlib import Path
 from string import Template
 
 from auditor.cli.guess import Guess, guess_type
-from auditor.cli.records import Sample, find_id, sample
+from auditor.cli.records import FINISH_NAMES, SAMPLE, Sample, find_id, sample
 from auditor.errors import LoadError, Mistake
 from auditor.judge.typed import read_typed
 from auditor.spec.lines import dotted, quoted
 from auditor.spec.models import FieldSpec
 
 #: Columns that say something about a case and are no fields of it.
-_ABOUT_CASES = frozenset({"finish", "finish_reason", "error", "locale", "jurisdiction"})
+_ABOUT_CASES = frozenset({*FINISH_NAMES, "error", "locale", "jurisdiction"})
 _GRAINS = {"date": '"day"', "datetime": '"second"', "money": '"0.01"', "decimal": '"0.01"'}
 _CASTS = {
     "date": "date",
@@ -69,7 +69,8 @@ def _fields(predicted: Sample, asserted: Sample, id_name: str) -> list[ProposedF
     found: dict[str, ProposedField] = {}
     for reference_path in asserted.names:
         name = reference_path.rpartition(".")[2]
-        if reference_path == id_name or reference_path.lower() in _ABOUT_CASES or name in found:
+        about_cases = reference_path.lower().replace("_", "") in _ABOUT_CASES or reference_path == predicted.finish
+        if reference_path == id_name or about_cases or name in found:
             continue
         nested = [path for path in predicted.names if path.rpartition(".")[2] == name]
         path = reference_path if reference_path in predicted.names else nested[0] if len(nested) == 1 else None
@@ -107,12 +108,34 @@ def _field_table(field: ProposedField) -> str:
 def _completion(predicted: Sample) -> str:
     if predicted.completion is None:
         return ""
-    lines = [
-        f"completion = {quoted(predicted.completion)}  # the model's reply: a JSON object",
-        '# finish = "finish_reason"   # column of the finish reason; a reply without one is `unknown`, unless',
-        'assume_finish = "stop"',
-    ]
+    lines = [f"completion = {quoted(predicted.completion)}  # the model's reply: a JSON object"]
+    seen = f"of the first {min(len(predicted.rows), SAMPLE):,} replies"
+    if predicted.malformed:
+        lines += [
+            f"# {predicted.malformed:,} {seen} hold text around the object, such as a fence: those are `malformed`,",
+            "# and no field of them is judged. Ask the model for JSON alone (a JSON mode, a response schema). Where",
+            "# production strips the text before it parses, do the same before the replies are recorded.",
+        ]
+    lines += _finish(predicted, seen)
+    if predicted.error:
+        lines.append(f"error = {quoted(predicted.error)}  # a reply with a transport error is no answer")
     return "\n".join(lines) + "\n"
+
+
+def _finish(predicted: Sample, seen: str) -> list[str]:
+    if predicted.finish is None:
+        return [
+            "# no column of finish reasons was found: with one, replies that were cut off or refused are told apart",
+            '# finish = "finish_reason"',
+            'assume_finish = "stop"  # asserted for all: without it a reply that states no reason is `unknown`',
+        ]
+    lines = [f"finish = {quoted(predicted.finish)}  # what is cut off or refused is no answer, and no wrong one"]
+    if predicted.unfinished:
+        lines += [
+            f"# {predicted.unfinished:,} {seen} have no finish reason: those are `unknown`, and no field of them is",
+            '# judged. assume_finish = "stop" asserts one for them.',
+        ]
+    return lines
 
 
 def _warehouse(fields: list[ProposedField]) -> str:

@@ -12,10 +12,15 @@ from typing import Any
 
 from auditor.errors import LoadError, Mistake
 from auditor.load.completions import read_completion
+from auditor.load.finish import outcome_of
 
 #: Rows that are looked at.
 SAMPLE = 1000
 _ID_NAMES = ("case_id", "id", "example_id", "document_id", "doc_id", "record_id", "sample_id", "uuid", "key")
+
+#: Names of a column of finish reasons, in lower case and without underscores.
+FINISH_NAMES = ("finish", "finishreason", "stopreason")
+_ERROR_NAMES = frozenset({"error", "transport_error", "error_message"})
 
 Row = dict[str, str]
 
@@ -27,6 +32,9 @@ class Sample:
     rows: list[Row]
     completion: str | None = None
     malformed: int = 0  # completions that hold an object amid other text, as the load room does not read them
+    finish: str | None = None  # the column of their finish reasons
+    unfinished: int = 0  # completions without one there
+    error: str | None = None  # the column of their transport errors
 
     @property
     def names(self) -> list[str]:
@@ -68,7 +76,15 @@ def sample(path: Path, role: str) -> Sample:
     malformed = sum(bool(_object_within(token)) and not _object_in(token) for token in tokens)
     # Where most are malformed, the names of what is within are still the fields that were asked for.
     read = _object_within if 2 * malformed > len(tokens) else _object_in
-    return Sample([_opened(row, completion, read) for row in rows], completion, malformed)
+    finish = _finish_column(rows, completion)
+    return Sample(
+        [_opened(row, completion, read) for row in rows],
+        completion,
+        malformed,
+        finish,
+        sum(row.get(finish, '""') == '""' for row in rows) if finish else 0,
+        next((name for row in rows for name in row if name.lower() in _ERROR_NAMES), None),
+    )
 
 
 def find_id(predictions: Sample, references: Sample) -> str | None:
@@ -166,6 +182,22 @@ def _completion_column(rows: list[Row]) -> str | None:
         if 2 * sum(bool(_object_within(token)) for token in tokens) > len(tokens):
             return name
     return None
+
+
+def _finish_column(rows: list[Row], completion: str) -> str | None:
+    """Find the column of finish reasons: by its name, else by holding nothing but reasons that are known."""
+    # A dotted name is of a value within a column, which the load room does not look into.
+    seen = dict.fromkeys(name for row in rows for name in row)
+    names = [name for name in seen if name != completion and "." not in name]
+    for usual in FINISH_NAMES:
+        if found := [name for name in names if name.lower().replace("_", "") == usual]:
+            return found[0]
+    return next((name for name in names if _holds_reasons([row[name] for row in rows if name in row])), None)
+
+
+def _holds_reasons(tokens: list[str]) -> bool:
+    contents = [json.loads(token) for token in tokens]
+    return all(isinstance(content, str) and outcome_of(content, None) != "unknown" for content in contents)
 
 
 def _opened(row: Row, completion: str, read: Callable[[str], dict[str, Any]]) -> Row:

@@ -88,6 +88,7 @@ def _draft(census: Census, name: str, sides: str, split: _Split) -> Draft:
         groups=f"field = {sql.text(name)} AND {_SIDES} = {sql.text(sides)} AND {_SPLIT}",
         role=census.role_of(name, (*accepting, *rejecting)),
         shapes_as="accepted by some only",
+        by_prediction=True,
     )
 
 

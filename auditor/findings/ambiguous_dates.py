@@ -90,7 +90,7 @@ def _write_dates(census: Census, fields: list[str]) -> bool:
     """Write the strings with two readings, with a letter per consumer for the one that it takes."""
     numbers = range(max(census.context.index.values()) + 1)
     letters = " || ".join(_letter(number) for number in numbers)
-    parts = f"SELECT *, regexp_extract(token, {sql.text(_WRITTEN)}, ['a', 'b', 'y']) AS part FROM outcomes"
+    parts = f"SELECT *, regexp_extract(token, {sql.text(_WRITTEN)}, ['a', 'b', 'y']) AS part FROM own_outcomes"
     census.query(
         "CREATE OR REPLACE TEMP TABLE f_dates AS"
         f" SELECT unit, field, token, {letters} AS readings FROM ("

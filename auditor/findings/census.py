@@ -87,7 +87,7 @@ class Census:
 def census_of(context: Context) -> Iterator[Census]:
     """Group the strings of a context for as long as its findings are built."""
     try:
-        found = context.connection.execute("SELECT 1 FROM outcomes WHERE payload IS NOT NULL LIMIT 1").fetchall()
+        found = context.connection.execute("SELECT 1 FROM own_outcomes WHERE payload IS NOT NULL LIMIT 1").fetchall()
         by_role = any(consumer.batch for consumer in context.spec.consumers.values())
         census = Census(context, has_repeats=bool(found) or by_role)
         _group_strings(census)
@@ -119,7 +119,7 @@ def _group_strings(census: Census) -> None:
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_strings AS"
         f" SELECT unit, hash(field, shape, {form}, {statuses}, {difference}) AS grp, role_prediction AS given,"
-        f" {text} AS text FROM outcomes {join}"
+        f" {text} AS text FROM own_outcomes {join}"
     )
     letters = " || ".join(f"coalesce(s{number}, '.')" for number in range(max(context.index.values()) + 1))
     connection.execute(
@@ -128,7 +128,7 @@ def _group_strings(census: Census) -> None:
         f" {difference} AS differences, strings, predicted"
         f" FROM (SELECT grp, min(unit) AS unit, count({each}) AS strings, count({each}) FILTER (given) AS predicted"
         " FROM f_strings GROUP BY grp)"
-        f" JOIN outcomes USING (unit) {join}"
+        f" JOIN own_outcomes USING (unit) {join}"
     )
 
 

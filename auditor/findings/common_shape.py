@@ -67,7 +67,7 @@ def _examples(census: Census, best: dict[str, tuple[str | None, int]]) -> dict[s
     """Give the prediction of most cases among those of each field's best shape: what the model writes anyway."""
     groups = " OR ".join(f"({_groups(field, shape)})" for field, (shape, _) in best.items() if shape is not None)
     strings = (
-        "SELECT o.field, token, sum(n) AS cases FROM judged JOIN outcomes o ON unit = p_unit JOIN f_strings"
+        "SELECT o.field, token, sum(n) AS cases FROM judged JOIN own_outcomes o ON unit = p_unit JOIN f_strings"
         f" USING (unit) WHERE grp IN (SELECT grp FROM f_groups WHERE {groups}) GROUP BY ALL"
     )
     rows = census.query(f"SELECT field, min_by(token, (-cases, length(token), token)) FROM ({strings}) GROUP BY field")

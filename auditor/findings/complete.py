@@ -20,9 +20,22 @@ SHAPES = 20
 class _Measure:
     """What the data say about one draft."""
 
-    affected: int = 0
-    outside: int = 0  # of `affected`, the cases outside support
+    inside: int = 0  # cases in support
+    outside: int = 0  # cases outside it
     strings: int = 0
+    predictions: int = 0  # cases in support whose prediction is such a string
+    references: int = 0  # cases in support whose reference is one
+
+    @property
+    def affected(self) -> int:
+        """Cases in support; where there are none, those outside it."""
+        return self.inside or self.outside
+
+    @property
+    def is_seen(self) -> bool:
+        """Some case has such a string, whether or not it affects what is scored."""
+        return bool(self.inside or self.outside or self.references)
+
     units: tuple[int, ...] = ()
     shapes: dict[str, int] = field(default_factory=dict)
 
@@ -45,16 +58,19 @@ def complete(census: Census, drafts: Sequence[Draft]) -> list[Finding]:
             support.get(draft.field, 0),
         )
         for number, (draft, measure) in enumerate(zip(drafts, measures, strict=True))
-        if measure.affected or draft.witnesses
+        if measure.is_seen or draft.witnesses
     ]
 
 
 def _measured(census: Census, drafts: Sequence[Draft]) -> list[_Measure]:
-    measures = [_Measure(draft.affected, draft.affected_outside, draft.strings or 0) for draft in drafts]
+    measures = [
+        _Measure(draft.affected - draft.affected_outside, draft.affected_outside, draft.strings or 0)
+        for draft in drafts
+    ]
     grouped = [number for number, draft in enumerate(drafts) if draft.groups]
     if grouped:
         _match_groups(census, drafts, grouped)
-        _count_cases(census, measures)
+        _count_cases(census, drafts, measures)
         _count_strings(census, drafts, measures)
         _count_shapes(census, drafts, measures)
         _choose_units(census, drafts, measures)
@@ -73,21 +89,28 @@ def _match_groups(census: Census, drafts: Sequence[Draft], grouped: Sequence[int
     allowed = "".join(f" WHEN {number} THEN {condition}" for number, condition in conditions.items())
     where = f"CASE draft{allowed} ELSE true END" if allowed else "true"
     census.query(
-        "CREATE OR REPLACE TEMP TABLE f_matches AS SELECT DISTINCT draft, cell, grp FROM ("
-        f" SELECT draft, cell, grp, pattern FROM f_wanted JOIN f_cells ON p_grp = grp WHERE draft IN {by_prediction}"
-        " UNION ALL"
-        f" SELECT draft, cell, grp, pattern FROM f_wanted JOIN f_cells ON r_grp = grp WHERE draft IN {by_reference}"
-        f") WHERE {where}"
+        "CREATE OR REPLACE TEMP TABLE f_matches AS SELECT draft, cell, grp, is_reference FROM ("
+        " SELECT draft, cell, grp, pattern, false AS is_reference FROM f_wanted JOIN f_cells ON p_grp = grp"
+        f" WHERE draft IN {by_prediction} UNION ALL"
+        " SELECT draft, cell, grp, pattern, true FROM f_wanted JOIN f_cells ON r_grp = grp"
+        f" WHERE draft IN {by_reference}) WHERE {where}"
     )
 
 
-def _count_cases(census: Census, measures: Sequence[_Measure]) -> None:
-    cells = "(SELECT DISTINCT draft, cell FROM f_matches)"
-    for number, affected, inside in census.query(
-        f"SELECT draft, sum(n), sum(n) FILTER ({SUPPORTED}) FROM {cells} JOIN f_cells USING (cell) GROUP BY draft"
+def _count_cases(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
+    """Count the cases of each draft, a case with two such strings once, and apart by which of the two it is."""
+    cells = "SELECT draft, cell, bool_or(NOT is_reference) AS given, bool_or(is_reference) AS asserted"
+    for number, given, is_inside, cases, asserted in census.query(
+        f"SELECT draft, given, {SUPPORTED} AS is_inside, sum(n), coalesce(sum(n) FILTER (asserted), 0)"
+        f" FROM ({cells} FROM f_matches GROUP BY ALL) JOIN f_cells USING (cell) GROUP BY ALL"
     ):
-        measures[number].affected = int(affected)
-        measures[number].outside = int(affected) - int(inside or 0)
+        measure = measures[number]
+        if is_inside:
+            measure.predictions += int(cases) if given else 0
+            measure.references += int(asserted)
+        if given or not drafts[number].by_prediction:
+            measure.inside += int(cases) if is_inside else 0
+            measure.outside += 0 if is_inside else int(cases)
 
 
 def _count_strings(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
@@ -101,11 +124,24 @@ def _count_strings(census: Census, drafts: Sequence[Draft], measures: Sequence[_
 
 
 def _count_shapes(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
-    """Count cases by shape; a case whose prediction and reference have different shapes counts under both."""
+    """Count cases by shape; a case whose prediction and reference have different shapes counts under both.
+
+    Counted are the cases that are affected; where there are none, those that show such a string all the same.
+    """
+    in_support = sql.numbers(number for number, measure in enumerate(measures) if measure.inside)
+    of_predictions = sql.numbers(
+        number for number, draft in enumerate(drafts) if draft.by_prediction and measures[number].affected
+    )
     by_form = sql.numbers(number for number, draft in enumerate(drafts) if draft.listed == "form")
     listed = f"CASE WHEN draft IN {by_form} THEN form ELSE shape END"
-    shaped = f"SELECT DISTINCT draft, cell, {listed} AS shape FROM f_matches JOIN f_groups USING (grp)"
-    counts = f"SELECT draft, shape, sum(n) AS cases FROM ({shaped}) JOIN f_cells USING (cell) GROUP BY ALL"
+    shaped = (
+        f"SELECT DISTINCT draft, cell, {listed} AS shape FROM f_matches JOIN f_groups USING (grp)"
+        f" WHERE NOT (is_reference AND coalesce(draft IN {of_predictions}, false))"
+    )
+    counts = (
+        f"SELECT draft, shape, sum(n) AS cases FROM ({shaped}) JOIN f_cells USING (cell)"
+        f" WHERE {SUPPORTED} OR (draft IN {in_support}) IS NOT TRUE GROUP BY ALL"
+    )
     ranked = f"SELECT *, row_number() OVER (PARTITION BY draft ORDER BY cases DESC, shape) AS place FROM ({counts})"
     for number, shape, cases in census.query(
         f"SELECT draft, CASE WHEN place <= {SHAPES} THEN shape ELSE 'other shapes' END AS listed, sum(cases)"
@@ -132,7 +168,7 @@ def _choose_units(census: Census, drafts: Sequence[Draft], measures: Sequence[_M
 
 def _wanted_rows(census: Census) -> str:
     """Select the strings of all groups that some draft is about, each once per group."""
-    rows = "SELECT grp, unit, token, role_prediction, role_reference FROM f_strings JOIN outcomes USING (unit)"
+    rows = "SELECT grp, unit, token, role_prediction, role_reference FROM f_strings JOIN own_outcomes USING (unit)"
     rows += " WHERE grp IN (SELECT grp FROM f_wanted)"
     if not census.has_repeats:
         return rows
@@ -144,7 +180,6 @@ def _wanted_rows(census: Census) -> str:
 
 
 def _finding(census: Census, draft: Draft, measure: _Measure, witnesses: Sequence[Witness], support: int) -> Finding:
-    share = _share(draft, measure, support)
     shapes = {draft.shapes_as: measure.shapes} if draft.shapes_as and measure.shapes else draft.shapes
     return Finding(
         code=draft.code,
@@ -153,11 +188,11 @@ def _finding(census: Census, draft: Draft, measure: _Measure, witnesses: Sequenc
         consumers=draft.consumers,
         owners=census.context.owners(draft.consumers),
         title=draft.title,
-        detail=f"{draft.detail} {_extent(measure)}",
+        detail=f"{draft.detail} {_extent(draft, measure)}",
         cause=draft.cause,
         fixes=draft.fixes,
         affected=measure.affected,
-        share=share,
+        share=_share(measure, support),
         fingerprint=draft.fingerprint,
         witnesses=_first_witnesses(witnesses, draft.witnesses),
         shapes=shapes,
@@ -172,17 +207,29 @@ def _first_witnesses(of_data: Sequence[Witness], of_probes: Sequence[Witness]) -
     return (*kept, *of_probes[: WITNESSES - len(kept)])
 
 
-def _share(draft: Draft, measure: _Measure, support: int) -> float | None:
-    """Give the part of the field's cases: of support, or, where most are outside it, of support and those."""
-    inside = measure.affected - measure.outside
-    if inside:
-        return inside / support if support else None
-    whole = support + measure.outside
-    return measure.affected / whole if whole else None
+def _share(measure: _Measure, support: int) -> float | None:
+    """Give the part of support that is affected; None where all that is affected lies outside it."""
+    if not support or (not measure.inside and measure.outside):
+        return None
+    return measure.inside / support
 
 
-def _extent(measure: _Measure) -> str:
+def _extent(draft: Draft, measure: _Measure) -> str:
+    """Say how many strings and cases there are: predictions and references apart, and those outside support."""
+    strings = f"{plural(measure.strings, 'distinct string')}, " if measure.strings else ""
+    if draft.by_prediction and measure.references and not measure.affected:
+        return f"{strings}{plural(measure.references, 'reference')}; no prediction of this data set is such a string."
     if not measure.affected:
         return "No case of this data set is affected; the probes show it."
-    strings = f"{plural(measure.strings, 'distinct string')}, " if measure.strings else ""
-    return f"{strings}{plural(measure.affected, 'case')}."
+    if not measure.inside:
+        return f"{strings}{plural(measure.outside, 'case')} outside support."
+    cases = plural(measure.inside, "case")
+    if measure.references and draft.by_prediction:
+        cases = f"{plural(measure.predictions, 'case')} by their predictions;"
+        cases += f" {plural(measure.references, 'reference')} of the same kind, which no consumer is sent"
+    elif measure.references and measure.predictions:
+        cases += f": {plural(measure.predictions, 'prediction')}, {plural(measure.references, 'reference')}"
+    elif measure.references:
+        cases += ", by their references"
+    outside = f", and {plural(measure.outside, 'case')} outside support" if measure.outside else ""
+    return f"{strings}{cases}{outside}."

@@ -41,7 +41,7 @@ def _pairs(numbers: list[int]) -> str:
     keys = ", ".join(f"k{number}" for number in numbers)
     values = ", ".join(f"v{number}" for number in numbers)
     differing = (
-        f"SELECT unit, field, token, [{keys}] AS keys, [{values}] AS readings FROM outcomes"
+        f"SELECT unit, field, token, [{keys}] AS keys, [{values}] AS readings FROM own_outcomes"
         f" WHERE least({keys}) <> greatest({keys})"
     )
     places = {number: place for place, number in enumerate(numbers, start=1)}

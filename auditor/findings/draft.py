@@ -51,4 +51,5 @@ class Draft:
     shapes_as: str = ""  # list the shapes of the strings under this name
     listed: Literal["shape", "form"] = "shape"  # or their JSON types
     location: Location | None = None
+    by_prediction: bool = False  # references are counted beside the cases, and affect none: no consumer is sent them
     notes: dict[int, str] = dataclasses.field(default_factory=dict)  # of a unit as a witness

@@ -18,6 +18,7 @@ from auditor.findings.lax_coercion import find_lax_coercions
 from auditor.findings.neighbour_dependent import find_neighbour_dependence
 from auditor.findings.poison import find_poison
 from auditor.findings.sentinel import find_sentinels
+from auditor.findings.siblings import find_sibling_losses
 from auditor.findings.value_disagreement import find_value_disagreements
 from auditor.model.run import SEVERITIES, Finding
 
@@ -29,6 +30,7 @@ FINDERS: tuple[Callable[[Census], Iterator[Draft]], ...] = (
     find_sentinels,
     find_neighbour_dependence,
     find_format_ceilings,
+    find_sibling_losses,
     find_acceptance_disagreements,
     find_common_shape,
     find_lax_coercions,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from auditor.findings import sql
 from auditor.findings.census import READ, Census, status_of, verdict_of
 from auditor.findings.complete import SHAPES
 from auditor.findings.draft import Draft, fingerprint
-from auditor.findings.witnesses import WITNESSES, units_of
+from auditor.findings.strings import of_predictions
 from auditor.findings.words import listed
-from auditor.model.figures import ceiling, plural
+from auditor.model.figures import percent_of, plural
 
 CODE = "format-ceiling"
 
@@ -20,37 +21,55 @@ _LABELS = ("accepted", "rejected", "read by nobody")
 Shapes = dict[str, dict[str, int]]
 
 
+@dataclass
+class _Loss:
+    """What a column loses to the shapes of its own strings, in judged cases."""
+
+    is_capped: bool = False
+    not_read: int = 0  # whatever the reason: refused, crashed, timed out
+    refused: int = 0  # of them, neither crashed nor timed out
+    recoverable: int = 0  # of them, right for another consumer
+
+
 def find_format_ceilings(census: Census) -> Iterator[Draft]:
     """Give one draft per column that loses judged predictions to shapes that another consumer reads."""
-    patterns: dict[str, list[str]] = defaultdict(list)
-    for field, pattern in census.query("SELECT DISTINCT field, pattern FROM f_cells WHERE p_grp IS NOT NULL"):
-        patterns[field].append(pattern)
-    capped = {
-        (field, position)
-        for field, seen in patterns.items()
-        for position in range(len(census.readers(field)))
-        if any(pattern[position] in "rnd" and set(pattern) & set("ow") for pattern in seen)
-    }
+    losses: dict[tuple[str, int], _Loss] = defaultdict(_Loss)
+    for field, pattern, statuses, count in census.query(
+        "SELECT c.field, pattern, statuses, sum(n) FROM f_cells c JOIN f_groups ON grp = p_grp GROUP BY ALL"
+    ):
+        for position, consumer in enumerate(census.readers(field)):
+            own = statuses[census.context.index[consumer]]
+            if pattern[position] in "rndct" and own in "rndct":
+                loss = losses[field, position]
+                loss.not_read += int(count)
+                loss.refused += int(count) if own in "rnd" and pattern[position] in "rnd" else 0
+                loss.recoverable += int(count) if "o" in pattern else 0
+                loss.is_capped |= own in "rnd" and pattern[position] in "rnd" and bool(set(pattern) & set("ow"))
+    capped = {place: loss for place, loss in losses.items() if loss.is_capped}
     shapes = _shapes(census) if capped else {}
-    for field, position in sorted(capped):
-        yield _draft(census, field, position, shapes[field, position])
+    for (field, position), loss in sorted(losses.items(), key=lambda item: item[0]):
+        column = census.context.columns[field, census.readers(field)[position]]
+        if loss.is_capped:
+            yield _draft(census, field, position, loss, shapes[field, position])
+        elif loss.refused and loss.not_read == column.lost_to_shape and not column.accepted:
+            yield _draft_of_nothing(census, field, position)
 
 
-def _draft(census: Census, field: str, position: int, shapes: Shapes) -> Draft:
+def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shapes) -> Draft:
     consumer = census.readers(field)[position]
-    column = census.context.columns[field, consumer]
     others = [name for name in census.readers(field) if name != consumer]
-    at_most = f"at most {ceiling(column)} % of the time" if column.ceiling is not None else "only part of the time"
     status = status_of(census.context.index[consumer])
     cases = f"{verdict_of(position)} IN ('r', 'n', 'd') AND regexp_matches(pattern, '[ow]')"
-    strings, units = _refused(census, field, cases)
+    own = f"s{census.context.index[consumer]} IN ('r', 'n', 'd')"
+    strings, units = of_predictions(census, field, cases, own)
     return Draft(
         code=CODE,
-        severity="high" if column.recoverable else "medium",
+        severity="high" if loss.recoverable else "medium",
         field=field,
         consumers=(consumer,),
-        title=f"{consumer} can be right on {field} {at_most}: it refuses written forms that another consumer reads",
-        detail=f"{_loss(column.recoverable)} The column measures the shape of the output as much as its content.",
+        title=f"{consumer} can be right on {field} {_at_most(census, field, consumer, loss)}:"
+        " it refuses written forms that another consumer reads",
+        detail=f"{_lost(loss.recoverable)} The column measures the shape of the output as much as its content.",
         cause=f"The parser of {consumer} knows fewer forms than the model writes and {listed(others)} can read.",
         fixes=(
             f"Ask the model for a form that {consumer} reads: {_best(shapes['accepted'])}.",
@@ -67,17 +86,46 @@ def _draft(census: Census, field: str, position: int, shapes: Shapes) -> Draft:
     )
 
 
-def _refused(census: Census, field: str, cases: str) -> tuple[int, tuple[int, ...]]:
-    """Count the texts of the predictions of some cases, and give the shortest of them."""
-    predictions = f"SELECT p_unit FROM judged WHERE field = {sql.text(field)} AND {cases}"
-    texts = f"SELECT token, min(unit) AS unit FROM outcomes WHERE unit IN ({predictions}) GROUP BY token"
-    ((count, shortest),) = census.query(
-        f"SELECT count(*), min((length(token), token, unit), {WITNESSES}) FROM ({texts})"
+def _draft_of_nothing(census: Census, field: str, position: int) -> Draft:
+    """Draft what no other consumer shows: a column whose consumer takes no prediction at all."""
+    consumer = census.readers(field)[position]
+    column, status = census.context.columns[field, consumer], status_of(census.context.index[consumer])
+    cases = f"{verdict_of(position)} IN ('r', 'n', 'd')"
+    strings, units = of_predictions(census, field, cases, "true")
+    return Draft(
+        code=CODE,
+        severity="medium",
+        field=field,
+        consumers=(consumer,),
+        title=f"{consumer} takes none of the {plural(column.lost_to_shape, 'prediction')} of {field}",
+        detail="The column is at 0 % whatever the model writes in these shapes, and no other consumer reads them.",
+        cause=f"Either {consumer} is not called as in production (another function, another `receives`, a filter of the"
+        " SQL model that the audited rows cannot pass), or the model writes no value of this field.",
+        fixes=(
+            f"Look at one string: auditor read {field} STRING. What should {consumer} make of it?",
+            f"Check what the spec says of {consumer}: `reads`, `receives`, `root`, `model`.",
+            f"Teach {consumer} the shapes, or ask the model for one that it reads.",
+        ),
+        fingerprint=fingerprint(CODE, field, (consumer,)),
+        groups=f"field = {sql.text(field)} AND {status} IN ('r', 'n', 'd')",
+        role="prediction",
+        cases=cases,
+        units=units,
+        strings=strings,
+        shapes_as="rejected",
     )
-    return int(count), units_of(shortest)
 
 
-def _loss(recoverable: int) -> str:
+def _at_most(census: Census, field: str, consumer: str, loss: _Loss) -> str:
+    """Say the ceiling that the shapes of the field set, whatever else is lost."""
+    column = census.context.columns[field, consumer]
+    if column.ceiling is None:
+        return "only part of the time"
+    of_siblings = column.lost_to_shape - loss.not_read
+    return f"at most {percent_of(column.accepted + of_siblings, column.judged)} % of the time"
+
+
+def _lost(recoverable: int) -> str:
     if not recoverable:
         return "None of the predictions that it loses is right for another consumer."
     verb = "is" if recoverable == 1 else "are"
@@ -89,20 +137,28 @@ def _best(accepted: dict[str, int]) -> str:
 
 
 def _shapes(census: Census) -> dict[tuple[str, int], Shapes]:
-    """Count judged cases by column and shape: accepted, refused here but read elsewhere, refused by all."""
-    longest = max(len(readers) for readers in census.context.readers.values())
-    read = "regexp_matches(pattern, '[ow]')"
+    """Count judged cases by column and shape: accepted, refused here but read elsewhere, refused by all.
+
+    What was lost with its payload counts by what the consumer makes of the string by itself.
+    """
+    columns = ", ".join(
+        f"({sql.text(field)}, {place}, {census.context.index[consumer]})"
+        for field, readers in census.context.readers.items()
+        for place, consumer in enumerate(readers)
+    )
     label = (
-        "CASE WHEN letter IN ('o', 'w') THEN 'accepted' WHEN letter NOT IN ('r', 'n', 'd') THEN NULL"
+        "CASE WHEN letter IN ('o', 'w') THEN 'accepted' WHEN letter NOT IN ('r', 'n', 'd', 'c', 't') THEN NULL"
+        " WHEN own = 'v' THEN 'accepted' WHEN own NOT IN ('r', 'n', 'd') THEN NULL"
         " WHEN is_read THEN 'rejected' ELSE 'read by nobody' END"
     )
     cells = (
-        f"SELECT c.field, shape, pattern, {read} AS is_read, sum(n) AS n"
+        "SELECT c.field, shape, pattern, statuses, regexp_matches(pattern, '[ow]') AS is_read, sum(n) AS n"
         " FROM f_cells c JOIN f_groups ON grp = p_grp GROUP BY ALL"
     )
     letters = (
-        f"SELECT *, substr(pattern, place::INTEGER + 1, 1) AS letter FROM ({cells}), range({longest}) places(place)"
-        " WHERE place < length(pattern)"
+        "SELECT field, place, shape, is_read, n, substr(pattern, place + 1, 1) AS letter,"
+        f" substr(statuses, number + 1, 1) AS own FROM ({cells})"
+        f" JOIN (VALUES {columns}) readers(field, place, number) USING (field)"
     )
     counts = (
         f"SELECT field, place, {label} AS label, shape, sum(n) AS cases FROM ({letters})"

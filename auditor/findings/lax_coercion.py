@@ -61,7 +61,7 @@ def _is_member(census: Census, field: str, number: int, form: str) -> bool:
         return False
     of_form = f"field = {sql.text(field)} AND form = {sql.text(form)} AND {status_of(number)} = 'v'"
     coerced = census.query(
-        "SELECT 1 FROM outcomes JOIN f_strings USING (unit)"
+        "SELECT 1 FROM own_outcomes JOIN f_strings USING (unit)"
         f" WHERE grp IN (SELECT grp FROM f_groups WHERE {of_form}) AND starts_with(v{number}, 'text:') LIMIT 1"
     )
     return not coerced

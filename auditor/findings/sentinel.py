@@ -98,7 +98,7 @@ def _good_keys_of_data(column: _Column, keys: Sequence[str | None]) -> set[str |
     if not keys:
         return set()
     rows = column.census.query(
-        f"SELECT DISTINCT k{column.number} FROM outcomes WHERE field = {sql.text(column.field)}"
+        f"SELECT DISTINCT k{column.number} FROM own_outcomes WHERE field = {sql.text(column.field)}"
         f" AND k{column.number} IN {sql.texts(key for key in keys if key)}"
         f" AND NOT ({is_junk(column.census.context.spec.fields[column.field].type, column.number)})"
     )
@@ -189,7 +189,7 @@ def _constant(column: _Column) -> Iterator[Draft]:
     if len({_reading(column, outcome) for outcome in worded}) != 1 or not _has_different_meanings(column, worded):
         return
     keys = column.census.query(
-        f"SELECT DISTINCT k{column.number} FROM outcomes WHERE field = {sql.text(column.field)}"
+        f"SELECT DISTINCT k{column.number} FROM own_outcomes WHERE field = {sql.text(column.field)}"
         f" AND k{column.number} IS NOT NULL AND {_WORDED} LIMIT 2"
     )
     if {key for (key,) in keys} <= {worded[0].key} and (worded[0].value != FALSE or _has_positive_word(column)):
@@ -201,8 +201,8 @@ def _has_positive_word(column: _Column) -> bool:
     positive = f"{is_one_of(POSITIVE_WORDS)} OR token = 'true'"
     return bool(
         column.census.query(
-            f"SELECT 1 FROM outcomes WHERE field = {sql.text(column.field)} AND s{column.number} = 'v' AND ({positive})"
-            " LIMIT 1"
+            f"SELECT 1 FROM own_outcomes WHERE field = {sql.text(column.field)} AND s{column.number} = 'v'"
+            f" AND ({positive}) LIMIT 1"
         )
     )
 
@@ -219,7 +219,8 @@ def _has_different_meanings(column: _Column, accepted: Sequence[ProbeOutcome]) -
     if not any(_content(outcome) in NONSENSE for outcome in accepted):
         return False
     ((strings,),) = column.census.query(
-        f"SELECT count(DISTINCT token) FROM outcomes WHERE field = {sql.text(column.field)} AND s{column.number} = 'v'"
+        f"SELECT count(DISTINCT token) FROM own_outcomes WHERE field = {sql.text(column.field)}"
+        f" AND s{column.number} = 'v'"
     )
     return int(strings) > 1
 

@@ -7,8 +7,9 @@ Shapes say what a consumer can read without saying what was read, so rejections 
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from auditor.spec.models import FieldSpec
 
@@ -18,7 +19,8 @@ _DIGITS = re.compile(r"d+")
 _LETTERS = re.compile(r"A+|a+")
 _LONGEST = 64
 
-#: Words of booleans and categories that are shapes of their own: up to so many characters, and so many words a field.
+#: Words of booleans and categories that are shapes of their own: up to so many characters, and so many words a field,
+#: the shortest of them, so that the shape of a string does not depend on the order of the rows.
 _WORD = re.compile(r'"(?=[^"]*[^\s\d"])[^"]{1,24}"')
 _WORDS = 500
 _DIGIT = re.compile("[0-9]")
@@ -55,14 +57,30 @@ def json_type(token: str) -> str:
     return "integer" if token.lstrip("-").isdigit() else "number"
 
 
+def _shortest_words(chunks: Iterable[Sequence[str]]) -> list[str]:
+    """Give the words of a field, or the shortest where there are too many; few are in memory at once."""
+    words: set[str] = set()
+    for tokens in chunks:
+        words.update(token for token in set(tokens) if _WORD.fullmatch(token))
+        if len(words) > 2 * _WORDS:
+            words = set(heapq.nsmallest(_WORDS, words, key=_length_first))
+    return heapq.nsmallest(_WORDS, words, key=_length_first)
+
+
+def _length_first(word: str) -> tuple[int, str]:
+    return len(word), word
+
+
 class Shapes:
     """Shapes and JSON types of one field's tokens, remembering the few classes that a million strings fall into."""
 
-    def __init__(self, field: FieldSpec) -> None:
+    def __init__(self, field: FieldSpec, chunks: Iterable[Sequence[str]]) -> None:
+        """Look through all tokens of the field, chunk by chunk, for its words."""
         self._moments = field.type in ("date", "datetime")
         self._counted = field.type in _COUNTED
         self._worded = field.type in ("boolean", "category")
-        self._words: dict[str, tuple[str, str]] = {}
+        words = _shortest_words(chunks) if self._worded else ()
+        self._words = {word: (_DIGIT.sub("d", word[1:-1]), "string") for word in words}
         self._known: dict[str, tuple[str, str]] = {}
 
     def of(self, tokens: Sequence[str]) -> list[tuple[str, str]]:
@@ -80,14 +98,9 @@ class Shapes:
             literals = (row for row, name in enumerate(classes) if name == "aaaa")
             for row in literals:
                 found[row] = self._finish("aaaa", tokens[row])
-        return [self._word(*each) for each in zip(tokens, found, strict=True)] if self._worded else found
-
-    def _word(self, token: str, shape: tuple[str, str]) -> tuple[str, str]:
-        """Give a word as its own shape, while a field has few of them."""
-        word = self._words.get(token)
-        if word is None and len(self._words) < _WORDS and _WORD.fullmatch(token):
-            word = self._words[token] = _DIGIT.sub("d", token[1:-1]), "string"
-        return word or shape
+        if not self._words:
+            return found
+        return [self._words.get(token, shape) for token, shape in zip(tokens, found, strict=True)]
 
     def _classes(self, tokens: Sequence[str]) -> list[str]:
         # No token holds a line feed (JSON escapes it), so all are classified as one text.
@@ -138,4 +151,4 @@ def shape_of(field: FieldSpec, token: str) -> str:
     >>> shape_of(FieldSpec(name="total", type="money"), '"EUR 1,234.50"')
     'AAA d,d.d'
     """
-    return Shapes(field).of([token])[0][0]
+    return Shapes(field, [[token]]).of([token])[0][0]

@@ -73,8 +73,8 @@ def create_pairs(
             CASE WHEN r.id IS NULL THEN 'unrelated' ELSE coalesce(p.outcome, 'missing') END AS outcome,
             p.source_rows AS prediction_rows, r.source_rows AS reference_rows,
             CASE WHEN {_JUDGED} THEN p.payload END AS payload, r.payload AS reference_payload, {expressions}
-        FROM {_wide_sql(references, connection, fields, payloads)} AS r
-        FULL JOIN {_wide_sql(predictions, connection, fields, payloads)} AS p ON r.id = p.id"""
+        FROM {wide_sql(references, connection, fields, payloads)} AS r
+        FULL JOIN {wide_sql(predictions, connection, fields, payloads)} AS p ON r.id = p.id"""
     grouped = f"""
         SELECT outcome, payload, reference_payload, {", ".join(column for field in keys for column in field.columns)},
             {", ".join(f"GROUPING(p{field.index}) AS g{field.index}" for field in keys)},
@@ -116,7 +116,7 @@ def take_unrelated(connection: duckdb.DuckDBPyConnection, ids: int, predictions:
 
 def _field_keys(predictions: RoleTable, references: RoleTable, index: int, field: FieldSpec) -> FieldKeys:
     columns: tuple[str, ...] = (f"p{index}", f"r{index}")
-    expressions: tuple[str, ...] = (f"CASE WHEN {_JUDGED} THEN p.v{index} END", f"r.v{index}")
+    expressions: tuple[str, ...] = (judged_value(index), f"r.v{index}")
     if field.type in _PLACED_TYPES:
         place = place_sql("coalesce(r.locale, p.locale)", "coalesce(r.jurisdiction, p.jurisdiction)")
         given = f"coalesce({', '.join(expressions)}) IS NOT NULL"
@@ -128,13 +128,18 @@ def _field_keys(predictions: RoleTable, references: RoleTable, index: int, field
     return FieldKeys(field.name, index, columns, expressions, *values)
 
 
+def judged_value(index: int) -> str:
+    """Give the expression for a prediction, NULL where the case is blocked or nobody asserted a value."""
+    return f"CASE WHEN {_JUDGED} THEN p.v{index} END"
+
+
 def _by_field(expressions: Mapping[int, str]) -> str:
     """Give the expression that takes what belongs to the field whose grouping set a row is of."""
     whens = " ".join(f"WHEN g{index} = 0 THEN {expression}" for index, expression in expressions.items())
     return f"CAST(CASE {whens} END AS VARCHAR)"
 
 
-def _wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, payloads: bool) -> str:
+def wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, payloads: bool) -> str:
     """Give a subquery with a row per case and a column `v0 v1 …` per field."""
     reference = table.layout.role == "reference"
     if table.layout.form != "long":

@@ -6,6 +6,13 @@ from dataclasses import dataclass, field
 
 from auditor.model.verdicts import DecodingStatus
 
+#: How the error begins of a field whose payload was rejected for another part of it: a pattern whose second group is
+#: the name of that part. Adapters that take whole payloads write it (``worker/pydantic_adapter.py``).
+PAYLOAD_REJECTED = "^(ValidationError: )?payload rejected: (.*?): "
+
+#: The name that stands there where no field is at fault but a rule over several.
+WHOLE_MODEL = "the model"
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 
 from auditor.model.run import Column, Interval, Share
+from auditor.model.verdicts import NOT_ACCEPTED
 
 #: What stands where a rate is undefined or withheld.
 NO_RATE = "—"
@@ -48,6 +49,22 @@ def ceiling(column: Column) -> str:
     return NO_RATE if column.ceiling is None else percent_of(column.accepted, column.judged)
 
 
+def scored(column: Column, count: int) -> str:
+    """Give a count that takes part in a rate: where the rate is withheld, nobody is to work it out again."""
+    return NO_RATE if column.judged and column.content_rate is None else f"{count:,}"
+
+
+def right_of(column: Column) -> str:
+    """Give the counts behind the rate: ``150/234``."""
+    right = scored(column, column.verdicts["ok"])
+    return right if right == NO_RATE else f"{right}/{column.judged:,}"
+
+
+def part_of(part: Share) -> str:
+    """Give the counts behind a share, none where its rate is withheld."""
+    return NO_RATE if part.of and part.rate is None else f"{part.count:,}/{part.of:,}"
+
+
 def share(part: Share) -> str:
     """Give the rate of a share, from its counts."""
     return NO_RATE if part.rate is None else percent_of(part.count, part.of)
@@ -56,3 +73,27 @@ def share(part: Share) -> str:
 def plural(count: int, noun: str, nouns: str = "") -> str:
     """Give a count with its noun: ``1 case``, ``1,234 cases``."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def no_right_answer(column: Column) -> str:
+    """Say why a column has no right answer at all, or give nothing where it has one: 0 % is never a clean result."""
+    field, consumer = column.field, column.consumer
+    given = column.judged - column.verdicts["absent"] - column.verdicts["abstained"]
+    if column.verdicts["ok"]:
+        return ""
+    if not column.support:
+        legible = " that can be read" if column.broken_references else ""
+        return f"no case has a reference of {field}{legible}, so {consumer} is not scored"
+    if not column.judged:
+        return f"none of the {plural(column.support, 'case')} that have a reference of {field} was judged"
+    if not given:
+        were = "that was judged: is its path" if column.judged == 1 else "that were judged: is its path"
+        return (
+            f"no prediction of {field} was given in the {plural(column.judged, 'case')} {were} what the model writes?"
+        )
+    if not column.accepted:
+        lost = {name: count for name, count in column.verdicts.items() if name in NOT_ACCEPTED and count}
+        how = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in lost.items())
+        return f"{consumer} takes none of the {plural(given, 'prediction')} of {field} ({how}), whatever they say"
+    values = plural(column.accepted, "value")
+    return f"none of the {values} that {consumer} takes from predictions of {field} equals its reference"

@@ -167,7 +167,9 @@ class Location:
 
 @dataclass(frozen=True)
 class Finding:
-    """A bug of the pipeline. `affected` counts cases and `share` is their part of the field's support.
+    """A bug of the pipeline. `affected` counts cases in support, and `share` is their part of the field's support.
+
+    Where all cases lie outside support (a broken reference has none), `affected` counts those and `share` is None.
 
     >>> finding = Finding(
     ...     code="value-disagreement", severity="high", field="total", consumers=("billing", "warehouse"),

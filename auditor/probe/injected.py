@@ -71,7 +71,7 @@ def _is_number(content: str) -> bool:
 def by_form(field: FieldSpec, tokens: Sequence[str]) -> list[list[str]]:
     """Group raw values by what a loader can infer from them: shape, and which numbers can be no month."""
     groups: dict[tuple[str, tuple[bool, ...]], list[str]] = defaultdict(list)
-    for token, (shape, _) in zip(tokens, Shapes(field).of(tokens), strict=True):
+    for token, (shape, _) in zip(tokens, Shapes(field, [tokens]).of(tokens), strict=True):
         groups[shape, tuple(int(number) > 12 for number in _DAY.findall(token[:40])[:2])].append(token)
     return list(groups.values())
 

@@ -15,13 +15,21 @@ from auditor.report.text import DATA_LIMIT, visible
 
 _PAIRS: Final = ("interval", "ceiling_interval")
 
+#: Counts that a rate is made of.
+_SCORED: Final = ("ok", "wrong", "recoverable", "accepted", "lost_to_value")
+
 #: What makes a spreadsheet take a cell for a formula, the full-width forms included.
 _FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")
 
 
 def csv_text(run: Run) -> str:
-    """Give the columns; an undefined rate is an empty cell, an interval two cells."""
+    """Give the columns; an undefined rate is an empty cell, an interval two cells.
+
+    Where rates are withheld, so are the counts that they are made of.
+    """
     rows = [_flat(column) for column in to_document(run)["columns"]]
+    if run.rates_withheld:
+        rows = [row | dict.fromkeys(_SCORED) for row in rows]
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_flat(_column_keys()))

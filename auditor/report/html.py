@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,7 @@ from auditor.model import figures
 from auditor.model.run import Column, Disagreement, FieldSummary, Run
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 from auditor.report import view
+from auditor.report.groups import grouped
 from auditor.report.text import DATA_LIMIT, HIDDEN, PROSE_LIMIT, escape_character, shorten
 from auditor.report.view import FieldView
 
@@ -83,12 +85,12 @@ def heat(count: int, of: int) -> str:
 
 def _context(run: Run) -> dict[str, Any]:
     fields = view.field_views(run)
-    findings = view.worst_first(run.findings)
+    groups = grouped(run.findings)
     return {
         "run": run,
         "fields": list(zip(_anchors(fields), fields, strict=True)),
-        "findings": [(slug(finding.anchor), finding) for finding in findings],
-        "severities": view.severity_counts(findings),
+        "groups": [(slug(group.lead.anchor), group, group.lead) for group in groups],
+        "severities": view.severity_counts(run.findings),
         "consumers": view.consumer_names(run),
         "summaries": {consumer.name: consumer for consumer in run.consumers},
         "columns": {(column.field, column.consumer): column for column in run.columns},
@@ -119,9 +121,10 @@ def figure_rows(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
     rows = [row("support", lambda column: f"{column.support:,}"), row("judged", lambda column: f"{column.judged:,}")]
     rows.append(row("blocked", lambda column: f"{column.blocked:,}"))
     rows += [_count(columns, f"blocked: {name}", "blocked_by", name) for name in BLOCKED_VERDICTS]
-    rows += [_count(columns, name.replace("_", " "), "verdicts", name) for name in FIELD_VERDICTS]
+    rows += [row(name, _scored_verdict(name)) for name in ("ok", "wrong")]
+    rows += [_count(columns, name.replace("_", " "), "verdicts", name) for name in FIELD_VERDICTS[2:]]
     rows += [
-        row("recoverable", lambda column: f"{column.recoverable:,}"),
+        row("recoverable", lambda column: figures.scored(column, column.recoverable)),
         row("unreferenced", lambda column: f"{column.unreferenced:,}"),
         row("unexpected", lambda column: f"{column.unexpected:,}"),
         row("broken references", lambda column: f"{column.broken_references:,}"),
@@ -133,6 +136,10 @@ def figure_rows(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
         row(" 95 %", lambda column: figures.interval(column.ceiling_interval)),
     ]
     return [(name, cells) for name, cells in rows if not name.startswith("blocked: ") or set(cells) != {"0"}]
+
+
+def _scored_verdict(name: str) -> Callable[[Column], str]:
+    return lambda column: figures.scored(column, column.verdicts[name])
 
 
 def _count(columns: tuple[Column, ...], label: str, attribute: str, name: str) -> tuple[str, list[str]]:

@@ -6,8 +6,9 @@ import re
 from typing import Final
 
 from auditor.model import figures
-from auditor.model.run import Column, ConsumerSummary, Finding, Run, Share, Witness
+from auditor.model.run import Column, ConsumerSummary, Run, Share, Witness
 from auditor.report import view
+from auditor.report.groups import Group, grouped
 from auditor.report.text import visible
 from auditor.report.view import FieldView
 
@@ -17,6 +18,8 @@ _BROKEN: Final = 100
 _WITNESSES: Final = 3
 _FIXES: Final = 6
 _SHAPES: Final = 8
+_NOTES: Final = 12
+_PAIRS: Final = 30
 _CODE_LIMIT: Final = 160
 _TITLE_LIMIT: Final = 300
 _DETAIL_LIMIT: Final = 800
@@ -102,7 +105,7 @@ def _head(run: Run) -> str:
     blocked = view.blocked_cases(run)
     classes = view.counted(blocked)
     lines = [
-        f"## {prose(run.name, 200) or 'Audit'}: {view.bugs_line(run)}\n",
+        f"## {prose(run.name, 200) or 'Audit'}: {prose(view.bugs_line(run))}\n",
         f"{run.cases.expected:,} cases, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
         f"{f' ({classes})' if classes else ''}, {run.cases.unrelated:,} unrelated.\n",
     ]
@@ -110,7 +113,10 @@ def _head(run: Run) -> str:
         lines.append(f"**{prose(view.WITHHELD)}**\n")
     elif not any(column.judged for column in run.columns):
         lines.append(f"{view.NO_CASES}\n")
-    return "\n".join(lines)
+    lines += [f"- **note** {prose(note)}" for note in run.notes[:_NOTES]]
+    if len(run.notes) > _NOTES:
+        lines.append(f"- {len(run.notes) - _NOTES:,} more notes are in the json and html reports")
+    return "\n".join(lines) + ("\n" if run.notes else "")
 
 
 def _foot(run: Run) -> str:
@@ -159,12 +165,12 @@ def _row(column: Column, consumers: dict[str, ConsumerSummary], alike: bool) -> 
         cell(column.field),
         cell(column.consumer),
         rate,
-        f"{column.verdicts['ok']:,}/{column.judged:,}",
+        figures.right_of(column),
         figures.interval(column.interval),
         _unit(figures.ceiling(column)),
         f"{column.blocked:,}" if alike else view.blocked(column),
         view.shape_loss(column),
-        f"{column.lost_to_value:,}",
+        figures.scored(column, column.lost_to_value),
         f"{_unit(figures.usable(column))} of {column.support:,}",
         "; ".join([*notes, view.other_verdicts(column)]).strip("; "),
     )
@@ -176,7 +182,7 @@ def _joint_rows(field: FieldView) -> list[str]:
         return []
 
     def row(name: str, part: Share) -> str:
-        rate, count = _unit(figures.share(part)), f"{part.count:,}/{part.of:,}"
+        rate, count = _unit(figures.share(part)), figures.part_of(part)
         return f"| {cell(field.name)} | *{name}* | {rate} | {count} | {figures.interval(part.interval)} | | | | | | |"
 
     return [row(view.EVERYWHERE, field.summary.usable_everywhere), row(view.EQUALITY, field.summary.string_equality)]
@@ -189,26 +195,28 @@ def _unit(rate: str) -> str:
 def _bugs(run: Run, room: int) -> str:
     """Give the worst bugs whole, the next as a line each, and the number of those beyond."""
     if not run.findings:
-        return f"**{view.NO_BUGS}** {view.NO_PROOF}\n"
-    findings = view.worst_first(run.findings)
-    shown = _fitting([_bug(finding) for finding in findings], room * 3 // 4)
-    rest = findings[len(shown) :]
-    lines = _fitting([_bug_line(finding) for finding in rest], room - sum(map(_size, shown)) - len(shown) - 200)
-    left = len(rest) - len(lines)
+        return f"**{prose(view.no_bugs(run))}** {view.NO_PROOF}\n"
+    groups = grouped(run.findings)
+    shown = _fitting([_bug(group) for group in groups], room * 3 // 4)
+    rest = groups[len(shown) :]
+    lines = _fitting([_bug_line(group) for group in rest], room - sum(map(_size, shown)) - len(shown) - 200)
+    left = sum(len(group.findings) for group in rest[len(lines) :])
     more = [f"\n{figures.plural(left, 'more bug')} in the json and html reports.\n"] if left else []
     return "\n".join([*shown, *lines, *more])
 
 
-def _bug_line(finding: Finding) -> str:
+def _bug_line(group: Group) -> str:
+    finding = group.lead
     place = f"{code(finding.field)}, {view.affected(finding)}"
-    return f"- {_SEVERITY[finding.severity]} **{prose(finding.code)}**: {prose(finding.title, _TITLE_LIMIT)} ({place})"
+    return f"- {_SEVERITY[finding.severity]} **{prose(finding.code)}**: {prose(group.title, _TITLE_LIMIT)} ({place})"
 
 
-def _bug(finding: Finding) -> str:
+def _bug(group: Group) -> str:
+    finding = group.lead
     severity = _SEVERITY[finding.severity]
     parts = (
-        f"<details><summary>{severity} <b>{html_prose(finding.code)}</b>: {html_prose(finding.title)}</summary>",
-        _place(finding),
+        f"<details><summary>{severity} <b>{html_prose(finding.code)}</b>: {html_prose(group.title)}</summary>",
+        _place(group),
         prose(finding.detail),
         f"Cause: {prose(finding.cause)}" if finding.cause else "",
         f"At {code(f'{finding.location.file}:{finding.location.line}')}" if finding.location else "",
@@ -220,9 +228,11 @@ def _bug(finding: Finding) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _place(finding: Finding) -> str:
-    owners = ", ".join(map(code, dict.fromkeys(finding.owners)))
-    consumers = ", ".join(map(code, finding.consumers))
+def _place(group: Group) -> str:
+    finding = group.lead
+    owners = ", ".join(map(code, group.owners))
+    more = f"; {len(group.listed) - _PAIRS:,} more" if len(group.listed) > _PAIRS else ""
+    consumers = "; ".join(map(code, group.listed[:_PAIRS])) + more or ", ".join(map(code, finding.consumers))
     parts = (
         f"field {code(finding.field)}",
         f"consumers {consumers}" if consumers else "",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from auditor.model.decoding import Decoding
-from auditor.model.figures import coverage, percent, plural, usable
+from auditor.model.figures import NO_RATE, coverage, no_right_answer, percent, plural, scored, usable
 from auditor.model.run import SEVERITIES, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 
@@ -24,6 +24,8 @@ NO_PROOF = (
 )
 
 NO_CASES = "No case was judged, so there is no rate to show."
+
+NO_FINDING = "No finding, and no clean result:"
 
 EVERYWHERE = "usable everywhere"
 EQUALITY = "string equality"
@@ -85,10 +87,21 @@ def severity_counts(findings: Iterable[Finding]) -> dict[str, int]:
     return {severity: severities.count(severity) for severity in SEVERITIES if severity in severities}
 
 
+def no_bugs(run: Run) -> str:
+    """Say what it means that there is no finding: nothing good where some column has no right answer."""
+    if not any(column.judged for column in run.columns):
+        return f"{NO_FINDING} no case was judged."
+    without = [f"{column.field} for {column.consumer}" for column in run.columns if no_right_answer(column)]
+    if not without:
+        return NO_BUGS
+    more = f" and {plural(len(without) - 3, 'more column')}" if len(without) > 3 else ""
+    return f"{NO_FINDING} no right answer in {', '.join(without[:3])}{more}."
+
+
 def bugs_line(run: Run) -> str:
     """Say how many bugs there are: ``7 bugs: 4 high, 2 medium, 1 info``."""
     if not run.findings:
-        return NO_BUGS
+        return no_bugs(run)
     counts = ", ".join(f"{count} {severity}" for severity, count in severity_counts(run.findings).items())
     return f"{plural(len(run.findings), 'bug')}: {counts}"
 
@@ -117,7 +130,8 @@ def blocked_alike(run: Run) -> bool:
 def shape_loss(column: Column) -> str:
     """Say what is lost to shape: ``78 (63 recoverable)``."""
     lost = f"{column.lost_to_shape:,}"
-    return f"{lost} ({column.recoverable:,} recoverable)" if column.lost_to_shape else lost
+    recoverable = scored(column, column.recoverable)
+    return f"{lost} ({recoverable} recoverable)" if column.lost_to_shape and recoverable != NO_RATE else lost
 
 
 def other_verdicts(column: Column) -> str:
@@ -173,9 +187,11 @@ def witness_place(witness: Witness) -> str:
 
 
 def affected(finding: Finding) -> str:
-    """Say how many cases a bug touches: ``78 cases, 32.5 % of support``."""
+    """Say how many cases a bug touches: ``78 cases, 32.5 % of support``; or that it touches none in support."""
     cases = plural(finding.affected, "case")
-    return cases if finding.share is None else f"{cases}, {percent(finding.share)} % of support"
+    if finding.share is None:
+        return f"{cases}, outside support" if finding.affected else cases
+    return f"{cases}, {percent(finding.share)} % of support"
 
 
 def blocked_cases(run: Run) -> dict[str, int]:

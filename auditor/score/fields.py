@@ -44,7 +44,7 @@ def shape_rows(
     shapes: dict[str, _ShapeCounts] = defaultdict(_ShapeCounts)
     for shape, strings, example, alike in connection.execute(
         "SELECT shape, count(DISTINCT token), min_by(token, (length(token), token)), "
-        f"bool_and({_alike(readers, index)}) FROM outcomes WHERE field = $field AND role_prediction GROUP BY shape",
+        f"bool_and({_alike(readers, index)}) FROM own_outcomes WHERE field = $field AND role_prediction GROUP BY shape",
         {"field": field_name},
     ).fetchall():
         counts = shapes[shape]
@@ -58,6 +58,9 @@ def shape_rows(
         for consumer, letter in zip(readers, pattern, strict=True):
             counts.accepted[consumer] += n if letter in "ow" else 0
             counts.ok[consumer] += n if letter == "o" else 0
+    for position, consumer in enumerate(readers):
+        for shape, n in _accepted_alone(connection, field_name, position, index[consumer]):
+            shapes[shape].accepted[consumer] += n
     rows = [
         ShapeRow(name, c.example, c.rows, c.strings, dict(c.accepted), dict(c.ok), c.alike)
         for name, c in shapes.items()
@@ -65,6 +68,17 @@ def shape_rows(
     ]
     rows.sort(key=lambda row: (-row.rows, row.shape))
     return _folded(rows, readers)
+
+
+def _accepted_alone(
+    connection: DuckDBPyConnection, field_name: str, position: int, number: int
+) -> list[tuple[str, int]]:
+    """Count by shape the judged predictions that a consumer takes by themselves and loses with their payload."""
+    return connection.execute(
+        "SELECT shape, sum(n)::BIGINT FROM judged JOIN alone ON unit = p_unit AND consumer = $number AND status = 'v'"
+        f" WHERE field = $field AND substr(pattern, {position + 1}, 1) IN ('r', 'n', 'd', 'c', 't') GROUP BY shape",
+        {"field": field_name, "number": number},
+    ).fetchall()
 
 
 def _folded(rows: list[ShapeRow], readers: Sequence[str]) -> tuple[ShapeRow, ...]:
@@ -116,7 +130,9 @@ def disagreements(
     ).fetchall()
     strings = "DISTINCT token" if many[0][0] or by_role else "*"
     counts = ", ".join(_pair_counts(index[left], index[right], strings) for left, right in pairs)
-    row = connection.execute(f"SELECT {counts} FROM outcomes WHERE field = $field", {"field": field_name}).fetchall()[0]
+    row = connection.execute(
+        f"SELECT {counts} FROM own_outcomes WHERE field = $field", {"field": field_name}
+    ).fetchall()[0]
     cells = [row[start : start + 6] for start in range(0, len(row), 6)]
     return tuple(Disagreement(left, right, *cell) for (left, right), cell in zip(pairs, cells, strict=True))
 

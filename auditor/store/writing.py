@@ -15,6 +15,7 @@ import duckdb
 from auditor.errors import StoreError
 from auditor.model.document import to_json_text
 from auditor.model.run import Run
+from auditor.spec.models import AuditSpec
 
 #: Tables of a run. `pairs` has the verdicts and points into `outcomes`, which has the raw values and every decoding.
 TABLES = {
@@ -23,11 +24,15 @@ TABLES = {
     "faults": "SELECT * FROM faults",
 }
 
+#: The folder of the input files in a run, and the file that says how they are read: cases and fields of the spec.
+SOURCES = "sources"
+CONTRACT = f"{SOURCES}/contract.json"
+
 _PARTIAL = re.compile(r"\.partial-(\d+)-")
 
 
 def write_run(
-    connection: duckdb.DuckDBPyConnection, run: Run, runs_folder: Path, spec_file: Path, sources: Sequence[Path]
+    connection: duckdb.DuckDBPyConnection, run: Run, runs_folder: Path, spec: AuditSpec, sources: Sequence[Path]
 ) -> Path:
     """Write the run with its tables and input files under `runs_folder`; gives its folder.
 
@@ -40,7 +45,8 @@ def write_run(
         _remove_abandoned(runs_folder)
         partial.mkdir()
         _write_tables(connection, partial)
-        _copy_sources(partial / "sources", spec_file, sources)
+        _copy_sources(partial / SOURCES, spec.file, sources)
+        _write_durably(partial / CONTRACT, spec.model_dump_json(include={"cases", "fields"}, indent=2) + "\n")
         _write_durably(partial / "run.json", to_json_text(run))
         _replace(partial, final)
     except (OSError, duckdb.Error) as error:

@@ -163,6 +163,7 @@ class Tables:
             "CREATE TABLE outcomes (unit BIGINT, field VARCHAR, token VARCHAR, payload VARCHAR,"
             f" role_prediction BOOL, role_reference BOOL, shape VARCHAR, json_type VARCHAR{columns})"
         )
+        run("CREATE VIEW own_outcomes AS SELECT * FROM outcomes")
         run("CREATE TABLE faults (unit BIGINT, consumer INTEGER, error VARCHAR)")
         run(
             "CREATE TABLE judged (field VARCHAR, outcome VARCHAR, p_unit BIGINT, r_unit BIGINT, n BIGINT,"

@@ -119,9 +119,53 @@ def test_completions_with_nested_values(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (tmp_path / "r.csv").write_text("doc,total,weight\nd0,12.50,3\nd1,12.50,4\nd2,12.50,4\n")
     spec = proposed(tmp_path, "p.jsonl", "r.csv")
-    assert (spec.cases.id, spec.cases.completion, spec.cases.assume_finish) == ("doc", "reply", "stop")
+    assert (spec.cases.id, spec.cases.completion) == ("doc", "reply")
+    assert (spec.cases.finish, spec.cases.assume_finish) == ("finish_reason", None)
     assert spec.fields["weight"].path == "shipment.weight"
     assert spec.fields["total"].type == "decimal"
+
+
+def of_completions(folder: Path, *rows: dict[str, object]) -> tuple[AuditSpec, str]:
+    """Give the spec that is proposed for completions, and its text."""
+    lines = [json.dumps({"id": f"d{i}", "reply": '{"total": 1}', **row}) for i, row in enumerate(rows)]
+    (folder / "p.jsonl").write_text("\n".join(lines))
+    (folder / "r.csv").write_text("id,total\n" + "".join(f"d{i},1\n" for i in range(len(rows))))
+    spec = proposed(folder, "p.jsonl", "r.csv")
+    return spec, (folder / "workspace/audit.toml").read_text()
+
+
+@pytest.mark.parametrize("column", ["finish", "finish_reason", "stop_reason", "finishReason", "why_it_ended"])
+def test_a_column_of_finish_reasons_is_named_and_no_reason_is_assumed(tmp_path: Path, column: str) -> None:
+    """A reply that was cut off must stay `truncated`: by its name, or by what is in it, the column is found."""
+    spec, text = of_completions(tmp_path, {column: "stop"}, {column: "length"})
+    assert (spec.cases.finish, spec.cases.assume_finish) == (column, None)
+    assert "have no finish reason" not in text
+
+
+def test_replies_without_a_reason_beside_a_finish_column_are_counted_and_left_unknown(tmp_path: Path) -> None:
+    spec, text = of_completions(tmp_path, {"finish_reason": "stop"}, {"finish_reason": None}, {})
+    assert (spec.cases.finish, spec.cases.assume_finish) == ("finish_reason", None)
+    assert "2 of the first 3 replies have no finish reason: those are `unknown`" in text
+
+
+def test_without_a_finish_column_one_is_assumed_and_said(tmp_path: Path) -> None:
+    spec, text = of_completions(tmp_path, {"model": "x"}, {"model": "x"})
+    assert (spec.cases.finish, spec.cases.assume_finish) == (None, "stop")
+    assert "no column of finish reasons was found" in text
+
+
+def test_a_column_of_transport_errors_is_named(tmp_path: Path) -> None:
+    spec, _ = of_completions(tmp_path, {"finish_reason": "stop"}, {"error": "timeout", "reply": None})
+    assert spec.cases.error == "error"
+
+
+def test_replies_with_text_around_the_object_are_counted_with_what_to_do(tmp_path: Path) -> None:
+    fenced = '```json\n{"total": 1}\n```'
+    _, text = of_completions(tmp_path, {"reply": fenced}, {"reply": fenced}, {})
+    assert "2 of the first 3 replies hold text around the object, such as a fence: those are `malformed`" in text
+    assert "JSON mode" in text and "production" in text
+    (tmp_path / "clean").mkdir()
+    assert "malformed" not in of_completions(tmp_path / "clean", {}, {})[1]
 
 
 def test_parquet_and_awkward_names(tmp_path: Path) -> None:

@@ -98,6 +98,41 @@ def test_acceptance_one_finding_per_accepting_and_rejecting_set():
     assert "2 right answers are lost" in finding.detail
 
 
+def test_references_that_a_consumer_refuses_affect_no_case_of_an_acceptance_disagreement():
+    """Two predictions are refused by the warehouse; references are read by billing, and sent to nobody."""
+    rows = cases(
+        ("March 1, 2024", "2024-03-01", 2),
+        ("2024-03-01", "March 1, 2024", 3),
+        ("1 May 2024", "1 May 2024"),
+        ("2024-05-01", "2024-05-01", 4),
+        ("2 May 2024", "", 7),
+    )
+    findings = audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows, reference="billing")
+    finding = one(findings, "acceptance-disagreement")
+    assert (finding.severity, finding.affected, finding.share) == ("high", 3, 0.3)
+    assert finding.detail.endswith(
+        "3 distinct strings, 3 cases by their predictions; 4 references of the same kind, which no consumer is sent,"
+        " and 7 cases outside support."
+    )
+    assert finding.shapes["accepted by some only"] == {"Mmmmm d, dddd": 2, "d Mmmmm dddd": 1}
+
+
+def test_an_acceptance_disagreement_of_references_alone_affects_nobody():
+    rows = cases(("2024-03-01", "March 1, 2024", 3), ("2024-03-02", "2024-03-02"))
+    findings = audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows, reference="billing")
+    finding = one(findings, "acceptance-disagreement")
+    assert (finding.severity, finding.affected, finding.share) == ("medium", 0, 0.0)
+    assert finding.detail.endswith("1 distinct string, 3 references; no prediction of this data set is such a string.")
+    assert finding.witnesses[0].role == "reference"
+
+
+def test_predictions_and_references_that_are_read_differently_are_told_apart():
+    rows = cases(("2024-03-13", "01/03/2024", 3), ("02/03/2024", "01/03/2024", 2), ("02/03/2024", "2024-03-13"))
+    finding = one(audit("date", {"us": by_dateutil, "eu": day_first}, rows, reference="us"), "value-disagreement")
+    assert finding.detail.endswith("2 distinct strings, 6 cases: 3 predictions, 5 references.")
+    assert finding.affected == 6 and finding.share == 1.0
+
+
 def test_acceptance_is_medium_when_no_right_answer_is_lost():
     findings = audit("date", {"billing": by_dateutil, "api": iso}, cases(("March 2, 2024", "2024-03-01")))
     assert one(findings, "acceptance-disagreement").severity == "medium"

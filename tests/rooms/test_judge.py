@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from auditor.judge.keys import grain_key, unexpected_type
-from auditor.judge.shapes import json_type, shape_of
+from auditor.judge.shapes import Shapes, json_type, shape_of
 from auditor.judge.typed import read_typed
 from auditor.spec.models import FieldSpec
 
@@ -176,3 +176,20 @@ def test_typed_refuses_anything_else(kind: str, token: str) -> None:
     text, error = read_typed(field(kind), token)
     assert text is None
     assert error
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100_000])
+def test_the_shape_of_a_word_depends_on_the_words_and_not_on_the_order_of_rows(chunk: int) -> None:
+    """Of more words than a field can show, the shortest are shapes of their own, in whatever order they come."""
+    words = [f'"{"".join(chr(97 + int(digit)) for digit in str(number))} word"' for number in range(2000)]
+    tokens = [*words, '"yes"', '"no"', '"2024-03-01"', "true"]
+    orders = [tokens, tokens[::-1], sorted(tokens, key=lambda token: token[::-1])]
+    found = []
+    for order in orders:
+        chunks = [order[start : start + chunk] for start in range(0, len(order), chunk)]
+        shapes = Shapes(field("category"), chunks)
+        found.append({token: shape for one in chunks for token, shape in zip(one, shapes.of(one), strict=True)})
+    assert found[0] == found[1] == found[2]
+    assert (found[0]['"yes"'], found[0]['"no"']) == (("yes", "string"), ("no", "string"))
+    assert found[0]['"baaa word"'] == ("a a", "string")
+    assert sum(token.strip('"') == shape for token, (shape, _) in found[0].items() if token[0] == '"') == 500

@@ -40,6 +40,8 @@ def test_untrusted_is_a_column_and_withheld_is_empty() -> None:
         ("auto_renew", "constant-output sentinel-collapse")
     ]
     assert {row[name] for row in rows(BROKEN) for name in ("content_rate", "ceiling", "interval_low")} == {""}
+    assert {row[name] for row in rows(BROKEN) for name in ("ok", "wrong", "recoverable", "accepted")} == {""}
+    assert {row["judged"] for row in rows(BROKEN)} == {"233"}
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,11 @@ def test_broken_references_come_first_all_of_them_and_rates_are_withheld() -> No
     assert [n for n in range(1, 31) if f"contract-{n:03}" not in page.text] == []
     assert "Rates are withheld" in page.text
     assert "63.9" not in page.text and "91.0" not in page.text
+    assert not any(f"{column.verdicts['ok']} of 233" in page.text for column in BROKEN.columns)
+    assert re.findall(r'<th scope="row">(?:ok|wrong|recoverable)</th><td class="num">([^<]*)', html_text(BROKEN)) == (
+        ["—"] * 3 * len(BROKEN.fields)
+    )
+    assert " right</small>" not in html_text(BROKEN) and "recoverable</small>" not in html_text(BROKEN)
 
 
 def test_a_clean_run_says_what_that_does_not_prove() -> None:

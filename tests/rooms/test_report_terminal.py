@@ -105,6 +105,11 @@ def test_broken_references_come_first_all_of_them_and_rates_are_withheld() -> No
     assert [n for n in range(1, 31) if f"contract-{n:03}" not in text] == []
     columns = text[text.index("Rates are withheld") : text.index("BUGS")]
     assert "—" in columns and not re.search(r"\d\.\d %", columns)
+    for width in (60, 100, 200):
+        text = printed(BROKEN, width)
+        columns = text[text.index("Rates are withheld") : text.index("BUGS")]
+        right = {str(column.verdicts["ok"]) for column in BROKEN.columns}
+        assert not re.search(r"\d/\d", columns) and right.isdisjoint(re.findall(r"\d+", columns))
 
 
 def test_a_clean_run_says_what_that_does_not_prove() -> None:

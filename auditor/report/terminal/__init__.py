@@ -30,13 +30,13 @@ def _write_header(run: Run, paper: Paper) -> None:
     paper.item("cases", _cases(run))
     paper.item("environment", " · ".join(f"{k} {v}" for k, v in view.environment_parts(run).items()), "dim")
     for note in run.notes:
-        paper.item("note", note)
+        paper.item("note", note, "yellow")
     paper.blank()
 
 
 def _headline_style(run: Run) -> str:
     counts = view.severity_counts(run.findings)
-    return "bold red" if "high" in counts else "yellow" if counts else "green"
+    return "bold red" if "high" in counts else "green" if view.bugs_line(run) == view.NO_BUGS else "yellow"
 
 
 def _cases(run: Run) -> str:

@@ -78,13 +78,13 @@ def _wide_rows(field: FieldView, paper: Paper) -> list[list[Text]]:
         [
             paper.text(column.consumer),
             rate(column, paper),
-            Text(f"{column.verdicts['ok']:,}/{column.judged:,}"),
+            Text(figures.right_of(column)),
             paper.text(figures.interval(column.interval), "dim"),
             bar(column, paper),
             paper.text(_unit(figures.ceiling(column))),
             Text(f"{column.blocked:,}"),
             Text(view.shape_loss(column)),
-            Text(f"{column.lost_to_value:,}"),
+            Text(figures.scored(column, column.lost_to_value)),
         ]
         for column in field.columns
     ]
@@ -99,7 +99,7 @@ def _narrow_rows(field: FieldView, paper: Paper) -> list[list[Text]]:
         [
             paper.text(column.consumer),
             rate(column, paper),
-            Text(f"{column.verdicts['ok']:,}/{column.judged:,}"),
+            Text(figures.right_of(column)),
             bar(column, paper),
             paper.text(f"ceiling {_unit(figures.ceiling(column))}"),
         ]
@@ -113,7 +113,7 @@ def _joint(field: FieldView, paper: Paper) -> list[tuple[Text, Text, Text, Share
         return []
     parts = ((_EVERYWHERE, field.summary.usable_everywhere), (_STRINGS, field.summary.string_equality))
     return [
-        (Text(name, style="italic"), paper.text(_unit(figures.share(part))), Text(f"{part.count:,}/{part.of:,}"), part)
+        (Text(name, style="italic"), paper.text(_unit(figures.share(part))), Text(figures.part_of(part)), part)
         for name, part in parts
     ]
 
@@ -126,7 +126,7 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
     alike = view.blocked_alike(run)
     if narrow:
         blocked = f"{column.blocked:,}" if alike else view.blocked(column)
-        shape, value = view.shape_loss(column), f"{column.lost_to_value:,}"
+        shape, value = view.shape_loss(column), figures.scored(column, column.lost_to_value)
         said = f"95 % {figures.interval(column.interval)} · blocked {blocked} · lost to shape {shape}, to value {value}"
         paper.line(paper.text(said), indent=4, hang=2)
     classes = "" if narrow or alike or not column.blocked else f"blocked {view.blocked(column)}"

@@ -7,8 +7,9 @@ from typing import Final
 from rich.text import Text
 
 from auditor.model.figures import plural
-from auditor.model.run import Finding, Run, Witness
+from auditor.model.run import Run, Witness
 from auditor.report import view
+from auditor.report.groups import Group, grouped
 from auditor.report.terminal.paper import LABEL, Paper
 from auditor.report.text import DATA_LIMIT, PROSE_LIMIT
 
@@ -40,20 +41,22 @@ def write_broken_references(run: Run, paper: Paper) -> None:
 def write_findings(run: Run, paper: Paper) -> None:
     """Print every bug, or say that there is none and what that does not prove."""
     if not run.findings:
-        paper.line(paper.text(view.NO_BUGS, "bold green"))
+        said = view.no_bugs(run)
+        paper.line(paper.text(said, "bold green" if said == view.NO_BUGS else "bold yellow", PROSE_LIMIT))
         paper.line(paper.text(view.NO_PROOF, limit=PROSE_LIMIT))
         return
     counts = ", ".join(f"{count} {severity}" for severity, count in view.severity_counts(run.findings).items())
     paper.line(paper.text("BUGS", "bold"), paper.text(f"  {counts}"))
-    for finding in view.worst_first(run.findings):
+    for group in grouped(run.findings):
         paper.blank()
-        _write_finding(finding, paper)
+        _write_group(group, paper)
 
 
-def _write_finding(finding: Finding, paper: Paper) -> None:
+def _write_group(group: Group, paper: Paper) -> None:
+    finding = group.lead
     style = _STYLES[finding.severity]
-    owners = ", ".join(dict.fromkeys(finding.owners))
-    place = " · ".join(part for part in (finding.field, ", ".join(finding.consumers)) if part)
+    owners = ", ".join(group.owners)
+    place = " · ".join(part for part in (finding.field, group.who) if part)
     paper.line(
         paper.text(finding.code, style),
         paper.text(f"  {place}"),
@@ -62,9 +65,11 @@ def _write_finding(finding: Finding, paper: Paper) -> None:
         hang=8,
         head=Text(finding.severity.upper(), style=style),
     )
-    paper.line(paper.text(finding.title, "bold", PROSE_LIMIT), indent=2, hang=2)
+    paper.line(paper.text(group.title, "bold", PROSE_LIMIT), indent=2, hang=2)
     if finding.detail:
         paper.line(paper.text(finding.detail, limit=PROSE_LIMIT), indent=2)
+    for number, pair in enumerate(group.listed):
+        paper.item("" if number else "between", pair, indent=2)
     paper.item("affected", view.affected(finding), indent=2)
     if finding.cause:
         paper.item("cause", finding.cause, indent=2)

@@ -1,0 +1,112 @@
+"""The verdict of every case: what the columns count, one by one, from what a run has stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from auditor.errors import InternalError, StoreError
+from auditor.load.case_rows import create_cases
+from auditor.load.tokens import literal
+from auditor.model.run import Run
+from auditor.model.verdicts import VERDICT_OF
+from auditor.score.verdict_table import TYPED
+from auditor.spec.models import AuditSpec
+from auditor.store.writing import CONTRACT, SOURCES
+
+
+def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
+    """Give a row per case, field and consumer: the raw values, what the consumer made of them, and the verdict.
+
+    The relation is computed as it is read; the cases behind it are read again from the files that the run has kept.
+    StoreError where the run holds no such files.
+    """
+    connection = duckdb.connect()
+    for name in ("pairs", "outcomes", "faults"):
+        path = str(folder / f"{name}.parquet").replace("'", "''")
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
+    spec = _stored_spec(run, folder)
+    ((with_payloads,),) = connection.execute("SELECT count(payload) > 0 FROM outcomes").fetchall()
+    create_cases(spec, connection, payloads=with_payloads)
+    _create_judged_cases(connection)
+    columns = [
+        f"({literal(one.field)}, {literal(one.consumer)}, {position},"
+        f" {_number(run, one.consumer)}, {_decoder(run, spec, one.field, one.consumer)})"
+        for name in spec.fields
+        for position, one in enumerate((column for column in run.columns if column.field == name), 1)
+    ]
+    names = [consumer.name for consumer in run.consumers]
+    verdict = " ".join(f"WHEN {literal(letter)} THEN {literal(name)}" for letter, name in VERDICT_OF.items())
+    return connection.sql(f"""
+        SELECT j.case_id, j.field, c.consumer,
+            CASE substr(j.pattern, c.position, 1) {verdict} END AS verdict, j.prediction, j.reference,
+            {_chosen("u", "c.number", names)} AS value, {_chosen("t", "c.decoder", names)} AS reference_value,
+            f.error
+        FROM judged_cases j
+        JOIN (VALUES {", ".join(columns)}) c(field, consumer, position, number, decoder) USING (field)
+        LEFT JOIN outcomes u ON u.unit = j.p_unit LEFT JOIN outcomes t ON t.unit = j.r_unit
+        LEFT JOIN faults f ON f.unit = j.p_unit AND f.consumer = c.number""")
+
+
+def _stored_spec(run: Run, folder: Path) -> AuditSpec:
+    """Give the spec as far as cases and fields go, with the files that the run has kept in place of the user's."""
+    path = folder / CONTRACT
+    try:
+        contract = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{path}: cannot be read: {error}\n"
+            "  cause: the run was stored by an older version, or its folder was changed\n"
+            "  next:  run the audit again"
+        ) from error
+    kept = sorted((folder / SOURCES).glob("[0-9][0-9][0-9]*-*"), key=lambda file: int(file.name.partition("-")[0]))
+    paths = list(dict.fromkeys(str(source["path"]) for source in run.sources))
+    if len(kept) != len(paths):
+        raise StoreError(f"{folder / SOURCES}: {len(paths)} input files are expected, there are {len(kept)}")
+    copies = {path: str(Path(SOURCES) / file.name) for path, file in zip(paths, kept, strict=True)}
+    for role in ("predictions", "references"):
+        contract["cases"][role] = [copies[str(one["path"])] for one in run.sources if one["role"] == role]
+    return AuditSpec.model_validate(
+        {"name": run.name, "file": folder / "audit.toml", "folder": folder, "consumers": {}, **contract}
+    )
+
+
+def _create_judged_cases(connection: duckdb.DuckDBPyConnection) -> None:
+    """Find for each case the pair that it is one of; a case that is in none, or a pair that lacks one, is an error."""
+    connection.execute("""
+        CREATE TABLE judged_cases AS
+        SELECT c.case_id, c.field, c.prediction, c.reference, p.p_unit, p.r_unit, p.pattern
+        FROM cases c
+        LEFT JOIN outcomes u
+            ON u.field = c.field AND u.token = c.prediction AND u.payload IS NOT DISTINCT FROM c.payload
+        LEFT JOIN outcomes t
+            ON t.field = c.field AND t.token = c.reference AND t.payload IS NOT DISTINCT FROM c.reference_payload
+        JOIN (SELECT DISTINCT field, outcome, p_unit, r_unit, pattern FROM pairs) p
+            ON p.field = c.field AND p.outcome = c.outcome AND p.p_unit IS NOT DISTINCT FROM u.unit
+            AND p.r_unit IS NOT DISTINCT FROM t.unit""")
+    ((cases, judged, counted),) = connection.execute(
+        "SELECT (SELECT count(*) FROM cases), (SELECT count(*) FROM judged_cases),"
+        " (SELECT coalesce(sum(n), 0) FROM pairs)"
+    ).fetchall()
+    if not cases == judged == counted:
+        raise InternalError(f"the files hold {cases} cases, {judged} have a verdict, and the run counted {counted}")
+
+
+def _number(run: Run, consumer: str) -> int:
+    return [one.name for one in run.consumers].index(consumer)
+
+
+def _decoder(run: Run, spec: AuditSpec, field: str, consumer: str) -> int:
+    """Give the number of the consumer that reads the reference, -1 where it is in canonical form."""
+    reference = spec.fields[field].reference
+    if reference == "typed":
+        return -1
+    return _number(run, consumer if reference == "each" else reference)
+
+
+def _chosen(outcome: str, number: str, names: Sequence[str]) -> str:
+    whens = " ".join(f"WHEN {index} THEN {outcome}.v{index}" for index in range(len(names)))
+    return f"CASE {number} WHEN -1 THEN {outcome}.v{TYPED} {whens} END"

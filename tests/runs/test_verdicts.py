@@ -1,0 +1,152 @@
+"""The verdict of every case, whatever form the files have: it adds up to the columns, and names the right ids."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import auditor
+from auditor.api import AuditedRun
+from auditor.errors import StoreError
+from auditor.model.verdicts import FIELD_VERDICTS
+
+PARSERS = """
+from datetime import date
+from decimal import Decimal
+
+def day(text):
+    return date.fromisoformat(text)
+
+def amount(text):
+    return Decimal(text.replace(",", ""))
+"""
+
+MODELS = """
+from datetime import date
+from decimal import Decimal
+from pydantic import BaseModel
+
+class Contract(BaseModel):
+    day: date
+    total: Decimal
+"""
+
+SPEC = """
+name = "verdicts"
+[cases]
+predictions = "{predictions}"
+references = "{references}"
+{cases}
+[fields.day]
+type = "date"
+{settings}
+[fields.total]
+type = "decimal"
+[consumers.billing]
+adapter = "python"
+reads.day = "parsers:day"
+reads.total = "parsers:amount"
+[consumers.api]
+adapter = "pydantic"
+model = "models:Contract"
+"""
+
+#: id, the prediction of day and of total, the references of both.
+ROWS = [
+    ("c1", "2024-03-01", "12.50", "2024-03-01", "12.50"),
+    ("c2", "2024-03-01", "1,250", "2024-03-01", "1250"),
+    ("c3", "March 1", "3", "2024-03-01", "4"),
+    ("c4", "2024-03-01", "12.50", "2024-03-01", "12.50"),
+    ("c5", "2024-03-01", "12.50", "", "12.50"),
+]
+
+
+def written(folder: Path, form: str) -> Path:
+    """Write the rows in one of the forms that the auditor reads."""
+    (folder / "parsers.py").write_text(PARSERS)
+    (folder / "models.py").write_text(MODELS)
+    names, cases = ("predictions.csv", "references.csv"), ""
+    if form == "one file":
+        names = ("records.csv", "records.csv")
+        lines = ["case_id,field,prediction,reference"]
+        for id_, day, total, of_day, of_total in ROWS:
+            lines += [f'{id_},day,"{day}",{of_day}', f'{id_},total,"{total}",{of_total}']
+        (folder / "records.csv").write_text("\n".join(lines))
+    else:
+        references = [{"case_id": row[0], "day": row[3], "total": row[4]} for row in ROWS]
+        (folder / "references.csv").write_text(
+            "case_id,day,total\n" + "\n".join(",".join(one.values()) for one in references)
+        )
+        if form == "completions":
+            names, cases = ("predictions.jsonl", "references.csv"), 'completion = "reply"\nfinish = "finish"'
+            lines = [
+                json.dumps({"case_id": id_, "reply": json.dumps({"day": day, "total": total}), "finish": finish})
+                for (id_, day, total, *_), finish in zip(ROWS, ("stop", "stop", "stop", "length", "stop"), strict=True)
+            ]
+            (folder / names[0]).write_text("\n".join([*lines, '{"case_id": "stranger", "reply": "{}"}']))
+        else:
+            lines = ["case_id,day,total", *(f'{id_},"{day}","{total}"' for id_, day, total, *_ in ROWS)]
+            (folder / names[0]).write_text("\n".join(lines))
+    spec = SPEC.format(predictions=names[0], references=names[1], cases=cases, settings="")
+    (folder / "audit.toml").write_text(spec)
+    return folder
+
+
+def counted(run: AuditedRun) -> dict[tuple[str, str, str], int]:
+    """Count the verdicts of cases by column."""
+    rows = run.verdicts().aggregate("field, consumer, verdict, count(*)").fetchall()
+    return {(field, consumer, verdict): n for field, consumer, verdict, n in rows}
+
+
+@pytest.mark.parametrize("form", ["columns", "one file", "completions"])
+def test_verdicts_of_cases_add_up_to_the_columns(tmp_path: Path, form: str) -> None:
+    run = auditor.run(written(tmp_path, form))
+    found = counted(run)
+    expected = {
+        (column.field, column.consumer, name): n
+        for column in run.columns
+        for name, n in {
+            **{name: column.verdicts[name] for name in FIELD_VERDICTS},
+            **column.blocked_by,
+            "unexpected": column.unexpected,
+            "unreferenced": column.unreferenced - column.unexpected,
+        }.items()
+        if n
+    }
+    assert found == expected
+    lost = run.verdicts().filter("field = 'day' AND verdict = 'rejected'").project("case_id, consumer, prediction")
+    assert set(lost.fetchall()) >= {("c3", "billing", '"March 1"'), ("c3", "api", '"March 1"')}
+    ids = {row[0] for row in run.verdicts().project("case_id").fetchall()}
+    assert ids == {row[0] for row in ROWS}
+
+
+def test_a_row_says_what_was_read_and_why_not(tmp_path: Path) -> None:
+    run = auditor.load(auditor.run(written(tmp_path, "columns")).folder or "")
+    rows = run.verdicts().filter("case_id = 'c3' AND consumer = 'billing'").order("field").fetchall()
+    assert rows == [
+        ("c3", "day", "billing", "rejected", '"March 1"', '"2024-03-01"', None, "date:2024-03-01",
+         "ValueError: Invalid isoformat string: 'March 1'"),
+        ("c3", "total", "billing", "wrong", '"3"', '"4"', "decimal:3", "decimal:4", None),
+    ]  # fmt: skip
+
+
+def test_the_files_may_be_gone_and_the_verdicts_stay(tmp_path: Path) -> None:
+    """A run keeps its input: later changes of the user's files change no verdict."""
+    run = auditor.run(written(tmp_path, "one file"))
+    before = sorted(run.verdicts().fetchall(), key=repr)
+    for name in ("records.csv", "audit.toml", "parsers.py", "models.py"):
+        (tmp_path / name).unlink()
+    assert run.folder is not None
+    assert sorted(auditor.load(run.folder).verdicts().fetchall(), key=repr) == before
+
+
+def test_what_was_not_stored_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="store=True"):
+        auditor.run(written(tmp_path, "columns"), store=False).verdicts()
+    run = auditor.run(tmp_path)
+    assert run.folder is not None
+    (run.folder / "sources" / "contract.json").unlink()
+    with pytest.raises(StoreError, match="run the audit again"):
+        run.verdicts()
