@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from auditor.audit.events import Progress
 from auditor.audit.transfer import Cells
-from auditor.audit.units import FieldUnits
+from auditor.audit.units import FieldUnits, portions
 from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
 from auditor.model.decoding import Decodings, Fault
@@ -132,23 +132,20 @@ def _ask(
 ) -> dict[tuple[str, str], Answers]:
     fields = [units[name] for name in session.readiness.reads if name in units]
     total, done = sum(len(one) for one in fields), 0
-    answers = {}
-    for one in fields:
-        collected = Answers()
-        by_payload = one.by_payload and session.readiness.scope == "payload"
-        for (raw,) in one.chunks("payload" if by_payload else "token"):
-            base = done
+    answers = {one.field: Answers() for one in fields}
+    by_payload = session.readiness.scope == "payload"
+    for one, raw in portions(fields, by_payload=by_payload):
 
-            def progress(decoded: int, base: int = base) -> None:
-                report(Progress(consumer.name, base + decoded, total))
+        def progress(decoded: int, base: int = done) -> None:
+            report(Progress(consumer.name, base + decoded, total))
 
-            strings, asked = _to_ask(raw, distinct=not one.by_payload, nulls=by_payload or consumer.receives != "text")
-            decodings = session.decode(one.field, strings, payloads=by_payload, progress=progress)
-            collected.add(decodings, asked)
-            done += len(raw)
-            report(Progress(consumer.name, done, total))
-        answers[one.field, consumer.name] = collected
-    return answers
+        payloads = by_payload and one.by_payload
+        strings, asked = _to_ask(raw, distinct=not one.by_payload, nulls=payloads or consumer.receives != "text")
+        decodings = session.decode(one.field, strings, payloads=payloads, progress=progress)
+        answers[one.field].add(decodings, asked)
+        done += len(raw)
+        report(Progress(consumer.name, done, total))
+    return {(name, consumer.name): collected for name, collected in answers.items()}
 
 
 def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:

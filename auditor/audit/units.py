@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from duckdb import DuckDBPyConnection
 
@@ -16,6 +18,10 @@ _KINDS: dict[str, type[str] | type[int] | type[bool]] = {
     "role_prediction": bool,
     "role_reference": bool,
 }
+
+
+#: Payloads that are asked for each of their fields before the next, and about how many characters.
+MOST_PAYLOADS, MOST_CHARACTERS = 4096, 16 << 20
 
 
 @dataclass(frozen=True)
@@ -71,3 +77,59 @@ def field_units(connection: DuckDBPyConnection, field: str, count: int, *, paylo
         for column, values in zip(columns.values(), chunk, strict=True):
             column.extend(values)
     return FieldUnits(field, count, payloads, columns)
+
+
+def portions(fields: Sequence[FieldUnits], *, by_payload: bool) -> Iterator[tuple[FieldUnits, list[str]]]:
+    """Give what a consumer is asked, portion by portion: field after field, or all fields of some payloads.
+
+    A payload stands in the units of each of its fields, near the same number. A worker that is asked for all of them
+    in turn validates it once.
+    """
+    if not (by_payload and all(one.by_payload for one in fields)):
+        for one in fields:
+            for (tokens,) in one.chunks("token"):
+                yield one, tokens
+        return
+    waiting = [_Waiting(one.chunks("unit", "payload")) for one in fields]
+    bound = 0
+    while any(not one.is_empty for one in waiting):
+        bound += max(1, min(MOST_PAYLOADS, MOST_CHARACTERS // max(1, *(one.length for one in waiting)))) * len(fields)
+        for one, queue in zip(fields, waiting, strict=True):
+            if payloads := queue.take(bound):
+                yield one, payloads
+
+
+class _Waiting:
+    """The payloads of a field that have not been asked for, in the order of their units."""
+
+    def __init__(self, chunks: Iterator[tuple[list[Any], ...]]) -> None:
+        self._chunks = chunks
+        self._units: list[int] = []
+        self._payloads: list[str] = []
+        self._next()
+
+    def _next(self) -> None:
+        self._at = 0
+        self._units, self._payloads = next(self._chunks, ([], []))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all have been asked for."""
+        return not self._units
+
+    @property
+    def length(self) -> int:
+        """Characters of the next payload."""
+        return len(self._payloads[self._at]) if self._units else 0
+
+    def take(self, bound: int) -> list[str]:
+        """Take those of the units up to a number."""
+        taken: list[str] = []
+        while self._units:
+            end = bisect_left(self._units, bound, self._at)
+            taken += self._payloads[self._at : end]
+            self._at = end
+            if end < len(self._units):
+                break
+            self._next()
+        return taken
