@@ -19,7 +19,7 @@ from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
 from auditor.model.decoding import Decodings, Fault
 from auditor.model.verdicts import STATUS_LETTER
-from auditor.probe.sent import decode_sent
+from auditor.probe.sent import decode_together
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
 Result = TypeVar("Result")
@@ -149,22 +149,23 @@ def _ask(
     batches: Batches,
     report: Callable[[Progress], None],
 ) -> dict[tuple[str, str], Answers]:
-    questions = [Question(consumer, session, units[name], batches) for name in session.readiness.reads if name in units]
-    total, done = sum(len(question.units) for question in questions), 0
-    answers = {}
-    for question in questions:
-        collected = Answers()
-        for sent, asked, count in question.each():
-            base = done
+    asked = [Question(consumer, session, units[name], batches) for name in session.readiness.reads if name in units]
+    total = sum(len(question.units) for question in asked)
+    answers = {question.field: Answers() for question in asked}
+    done = 0
+    for chunk in range(max((question.chunks for question in asked), default=0)):
+        sent = {one.field: one.at(chunk) for one in asked if chunk < one.chunks}
 
-            def progress(decoded: int, base: int = base) -> None:
-                report(Progress(consumer.name, base + decoded, total))
+        def progress(decoded: int, base: int = done) -> None:
+            report(Progress(consumer.name, base + decoded, total))
 
-            collected.add(decode_sent(session, spec.fields[question.field], sent, progress=progress), asked)
-            done += count
-            report(Progress(consumer.name, done, total))
-        answers[question.field, consumer.name] = collected
-    return answers
+        for name, decodings in decode_together(
+            session, [(spec.fields[name], one) for name, (one, _) in sent.items()], progress=progress
+        ):
+            answers[name].add(decodings, sent[name][1])
+        done = sum(len(one.texts) for one in answers.values())
+        report(Progress(consumer.name, done, total))
+    return {(name, consumer.name): collected for name, collected in answers.items()}
 
 
 def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:

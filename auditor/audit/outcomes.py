@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from duckdb import DuckDBPyConnection
 
 from auditor.audit.consumers import Answers
-from auditor.audit.transfer import SHORT, Cells, fetched, shown
+from auditor.audit.transfer import SHORT, SHORT_TEXT, Cells, fetched, shown
 from auditor.audit.units import FieldUnits
 from auditor.judge.keys import fast_key_sql, grain_key, unexpected_type
 from auditor.judge.shapes import Shapes
@@ -38,12 +38,24 @@ def create_outcomes(connection: DuckDBPyConnection, spec: AuditSpec, index: Mapp
         known = {row[0] for row in connection.execute(f"DESCRIBE {_table(position)}").fetchall()}
         listed = (name if name in known else f"NULL::VARCHAR AS {name}" for name in columns)
         selects.append(f"SELECT {', '.join(listed)} FROM {_table(position)}")
-    # DuckDB plans a view of many wide tables anew for every question; small ones are cheaper to copy once.
-    rows = sum(
-        connection.execute(f"SELECT count(*) FROM {_table(p)}").fetchall()[0][0] for p in range(len(spec.fields))
-    )
-    kind = "TABLE" if rows <= SHORT else "VIEW"
+    kind = "TABLE" if _are_small(connection, [_table(position) for position in range(len(spec.fields))]) else "VIEW"
     connection.execute(f"CREATE OR REPLACE {kind} outcomes AS {' UNION ALL '.join(selects)}")
+
+
+def _are_small(connection: DuckDBPyConnection, tables: Sequence[str]) -> bool:
+    """Say whether tables are cheap to copy once: DuckDB plans a view of many wide ones anew for every question."""
+    length = "coalesce(sum(strlen(token) + coalesce(strlen(payload), 0)), 0)::BIGINT"
+    rows, characters = 0, 0
+    for table in tables:
+        rows += _number(connection, f"SELECT count(*) FROM {table}")
+        if rows > SHORT:
+            return False
+        characters += _number(connection, f"SELECT {length} FROM {table}")
+    return characters <= SHORT_TEXT
+
+
+def _number(connection: DuckDBPyConnection, query: str) -> int:
+    return int(connection.execute(query).fetchall()[0][0])
 
 
 def _table(position: int) -> str:

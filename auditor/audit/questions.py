@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.audit.batches import Batches, rows_for
@@ -42,12 +42,6 @@ class Question:
     def chunks(self) -> int:
         """Count the chunks; batches are never cut."""
         return 1 if self.consumer.batch else self.units.columns["unit"].chunk_count
-
-    def each(self) -> Iterator[tuple[Sent, Asked, int]]:
-        """Give what is sent chunk by chunk, what answers each unit, and the number of units."""
-        for chunk in range(self.chunks):
-            sent, asked = self.at(chunk)
-            yield sent, asked, len(sent.tokens) if asked is None else len(asked)
 
     def at(self, chunk: int) -> tuple[Sent, Asked]:
         """Give one chunk of what is sent, and the place of the answer of each unit."""

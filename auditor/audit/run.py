@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -30,6 +29,8 @@ from auditor.audit.summary import (
     summarise_fields,
 )
 from auditor.audit.units import FieldUnits, count_units, create_units, field_units, payload_keys
+from auditor.database import connect, first_line, no_room
+from auditor.decode.folders import SPILL, open_folder
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session
 from auditor.errors import AuditorError
@@ -49,9 +50,6 @@ from auditor.spec.models import AuditSpec
 from auditor.store.writing import write_run
 
 BrokenReferences = Literal["stop", "report"]
-
-#: DuckDB's share of the parent's memory; larger work spills to the temporary folder.
-MEMORY_LIMIT = "700MB"
 
 
 @dataclass(frozen=True)
@@ -91,11 +89,37 @@ def audit(
     decoded again in other environments. Raises AuditorError when there is no faithful score: a consumer cannot be
     started, an input cannot be read whole, the run cannot be written.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="auditor-") as spill,
-        closing(_connect(spill)) as connection,
-        ExitStack() as stack,
-    ):
+    try:
+        with ExitStack() as folders, closing(connect(_open_spill(folders))) as connection:
+            yield from _audit(connection, spec, broken_references, probe, store)
+    except (duckdb.Error, MemoryError, OSError) as error:
+        lack = no_room(error)
+        if lack is None:
+            raise
+        raise AuditorError(
+            f"the audit could not be done: {lack.cause}\n  seen:  {first_line(error)}\n  next:  {lack.step}"
+        ) from error
+
+
+def _open_spill(folders: ExitStack) -> str:
+    """Open the folder for what does not fit into memory."""
+    try:
+        return open_folder(folders, SPILL)
+    except OSError as error:
+        raise AuditorError(
+            f"no folder for temporary files can be made\n  seen:  {error}\n"
+            "  next:  free space or permissions there, or set TMPDIR to another folder"
+        ) from error
+
+
+def _audit(
+    connection: duckdb.DuckDBPyConnection,
+    spec: AuditSpec,
+    broken_references: BrokenReferences,
+    probe: Level,
+    store: bool,
+) -> Generator[Event, None, None]:
+    with ExitStack() as stack:
         payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
         loaded = load(spec, connection, payloads=payloads)
         yield Loaded(loaded.cases)
@@ -112,15 +136,6 @@ def audit(
         if store:
             folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
         yield RunFinished(run, folder)
-
-
-def _connect(spill: str) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect()
-    connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-    connection.execute("SET temp_directory = $folder", {"folder": spill})
-    connection.execute("SET preserve_insertion_order = true")
-    connection.execute("SET enable_progress_bar = false")
-    return connection
 
 
 def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tuple[str, ...]]:

@@ -11,6 +11,9 @@ from duckdb import DuckDBPyConnection
 #: Up to here values travel as Python lists (0.7 us each); importing Arrow costs as much as half a million of them.
 SHORT = 50_000
 
+#: Characters up to which they do: a list is copied into the table, which megabytes of text are not worth.
+SHORT_TEXT = 16 << 20
+
 #: Values of a column that are packed at once: bounds the memory of texts in flight.
 CHUNK = 262_144
 
@@ -40,7 +43,9 @@ class Cells:
     @property
     def is_short(self) -> bool:
         """Whether the column is a plain list still."""
-        return not self._packed and len(self._open) <= SHORT
+        if self._packed or len(self._open) > SHORT:
+            return False
+        return self.kind is not str or sum(map(len, filter(None, self._open))) <= SHORT_TEXT
 
     def chunks(self) -> Iterator[list[Any]]:
         """Give the values as lists, one packed chunk at a time."""
@@ -67,7 +72,11 @@ class Cells:
         """Give the column as a chunked Arrow array."""
         import pyarrow as pa
 
-        return pa.chunked_array([*self._packed, self._array()])
+        packed = [*self._packed, self._array()]
+        # Arrow itself cuts a column of more than two gigabytes of text.
+        return pa.chunked_array(
+            [part for one in packed for part in (one.chunks if isinstance(one, pa.ChunkedArray) else [one])]
+        )
 
     def _array(self) -> Any:
         import pyarrow as pa

@@ -1,4 +1,4 @@
-"""A folder of its own for each worker; those of parents that were killed are removed by whoever comes next."""
+"""Temporary folders, one for each worker and each audit; what killed parents left is removed by whoever comes next."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 
-PREFIX = "auditor-worker-"
+#: First part of a folder's name: that of a worker, and that in which DuckDB keeps what does not fit into memory.
+WORKER = "auditor-worker-"
+SPILL = "auditor-spill-"
 
 #: Seconds after which a folder without a lock is abandoned: one that is just being made has none yet.
 ABANDONED_AFTER = 60.0
 
 
-def open_folder(stack: ExitStack) -> str:
+def open_folder(stack: ExitStack, prefix: str) -> str:
     """Create a folder that is removed with `stack`; locked as long as this process lives, however it ends."""
     remove_abandoned(tempfile.gettempdir())
-    folder = tempfile.mkdtemp(prefix=PREFIX)
+    folder = tempfile.mkdtemp(prefix=prefix)
     stack.callback(shutil.rmtree, folder, ignore_errors=True)
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     stack.callback(os.close, lock)
@@ -32,9 +34,10 @@ def open_folder(stack: ExitStack) -> str:
 @cache
 def remove_abandoned(place: str) -> None:
     """Remove what killed parents left in a folder of temporary files; looked for once per process."""
-    for folder in Path(place).glob(PREFIX + "*"):
-        with suppress(OSError):
-            _remove_if_abandoned(folder)
+    for prefix in (WORKER, SPILL):
+        for folder in Path(place).glob(f"{prefix}*"):
+            with suppress(OSError):
+                _remove_if_abandoned(folder)
 
 
 def _remove_if_abandoned(folder: Path) -> None:

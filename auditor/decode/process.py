@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from contextlib import ExitStack, suppress
 
-from auditor.decode.folders import open_folder
+from auditor.decode.folders import WORKER, open_folder
 from auditor.decode.plan import ELSEWHERE, Plan
 from auditor.decode.strays import MARK, end_strays
 from auditor.errors import ConsumerError
@@ -44,7 +44,7 @@ class Process:
 
     def _open(self, plan: Plan, ours: ExitStack) -> None:
         """Start the worker; what it is given is closed here once it has it."""
-        self.folder = open_folder(ours)
+        self.folder = open_folder(ours, WORKER)
         with ExitStack() as theirs:
             memory = shared_memory()
             theirs.callback(os.close, memory)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import tempfile
 from collections.abc import Sequence
 from typing import Any
 
 import duckdb
 
+from auditor.database import first_line, no_room, raise_memory_limit
 from auditor.errors import LoadError
 from auditor.load.checks import fields_of, no_match, require_fields, require_places, require_sent
 from auditor.load.files import mistake
@@ -40,26 +39,30 @@ def load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bo
     order = connection.execute("SELECT current_setting('preserve_insertion_order')").fetchall()[0][0]
     connection.execute("SET preserve_insertion_order = true")  # the proofs of order read rows as they stand
     try:
-        return _load(spec, connection, payloads)
+        return _load_in_memory(spec, connection, payloads)
     except (duckdb.Error, OSError) as error:
         raise _unreadable(spec, error) from error
     finally:
         connection.execute(f"SET preserve_insertion_order = {order}")
 
 
+def _load_in_memory(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Loaded:
+    """Load, from the start again with more memory where that ran out: most statements read streams, which end."""
+    while True:
+        try:
+            return _load(spec, connection, payloads)
+        except duckdb.OutOfMemoryException:
+            connection.execute("DROP TABLE IF EXISTS pairs")
+            if not raise_memory_limit(connection):
+                raise
+
+
 def _unreadable(spec: AuditSpec, error: duckdb.Error | OSError) -> LoadError:
     """Make the error for a damaged page, a byte that is no text, or where memory or disk end."""
     files = ", ".join(dict.fromkeys((*spec.cases.predictions, *spec.cases.references)))
-    text = str(error)
-    first = text.splitlines()[0] if text else type(error).__name__
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    if full or "max_temp_directory_size" in text or "No space left on device" in text:
-        return mistake(
-            files, f"could not be read: the disk is full ({first})", f"free space in {tempfile.gettempdir()}"
-        )
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return mistake(files, f"could not be read: memory ran out ({first})", "free memory, or audit fewer rows")
-    return mistake(files, f"could not be read: {first}", "is one of the files damaged?")
+    if (lack := no_room(error)) is not None:
+        return mistake(files, f"could not be read: {lack.cause} ({first_line(error)})", lack.step)
+    return mistake(files, f"could not be read: {first_line(error)}", "is one of the files damaged?")
 
 
 def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Loaded:

@@ -111,6 +111,8 @@ def _examined(path: Path, folder: Path) -> SourceFile:
     name = os.path.relpath(path, folder)
     if path.is_dir():
         raise mistake(name, "is a folder, not a file", "name a file or a glob such as 'records/*.jsonl'")
+    if not path.is_file():
+        raise mistake(name, "is a pipe or a device, not a file", "it is read several times: write it to a file first")
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)

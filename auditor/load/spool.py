@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HELD_ROWS = 50_000
 _HELD_CHARACTERS = 16 << 20
+_MOST_CHARACTERS = 256 << 20  # of a column in one Arrow batch, which ends at two gigabytes
 _serial = itertools.count(1)
 
 
@@ -37,7 +38,12 @@ class Spool:
 
     def add(self, columns: Sequence[Sequence[str | None]]) -> None:
         """Append rows, given as columns in the order of `names`."""
-        self.count += len(columns[0])
+        rows = len(columns[0])
+        if rows > 1 and max(sum(map(len, filter(None, column))) for column in columns) > _MOST_CHARACTERS:
+            self.add([column[: rows // 2] for column in columns])
+            self.add([column[rows // 2 :] for column in columns])
+            return
+        self.count += rows
         for held, column in zip(self._held, columns, strict=True):
             held.extend(column)
             self._characters += sum(map(len, filter(None, column)))

@@ -16,7 +16,7 @@ from auditor.model.decoding import Decodings
 from auditor.model.dependence import Watch
 from auditor.model.environment import FACTORS, Environment
 from auditor.probe.questions import Question
-from auditor.probe.sent import Sent, decode_sent
+from auditor.probe.sent import Sent, decode_together
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
 Result = TypeVar("Result")
@@ -122,14 +122,16 @@ def factor_note(factor: str, environment: Environment) -> str:
 
 
 def decode_all(
-    launcher: Launcher, session: Session, environment: Environment, questions: Iterable[Question]
+    launcher: Launcher, session: Session, environment: Environment, questions: Mapping[str, Question]
 ) -> Iterator[tuple[Question, int, Decodings]]:
     """Decode everything that is asked, in the environment's order; gives chunk after chunk."""
-    asked = [(question, chunk) for question in questions for chunk in range(question.chunks)]
+    chunks = list(range(max((question.chunks for question in questions.values()), default=0)))
     if environment.order == "reversed":
-        asked.reverse()
-    for question, chunk in asked:
-        yield question, chunk, _decode(launcher, session, environment, question, question.sent(chunk))
+        chunks.reverse()
+    for chunk in chunks:
+        asked = {name: question.sent(chunk) for name, question in questions.items() if chunk < question.chunks}
+        for name, decodings in _decode(launcher, session, environment, questions, asked):
+            yield questions[name], chunk, decodings
 
 
 def decode_some(
@@ -140,15 +142,20 @@ def decode_some(
     chosen: Mapping[str, Sent],
 ) -> dict[str, Decodings]:
     """Decode chosen strings of each field."""
-    return {name: _decode(launcher, session, environment, questions[name], sent) for name, sent in chosen.items()}
+    return dict(_decode(launcher, session, environment, questions, chosen))
 
 
 def _decode(
-    launcher: Launcher, session: Session, environment: Environment, question: Question, sent: Sent
-) -> Decodings:
-    order = None if environment.order == "given" else environment.ordered(len(sent.tokens))
-    decodings = decode_sent(session, question.field, sent, order=order)
-    late = [position for position, fault in decodings.faults.items() if fault.status == "timed_out"]
-    if late:
-        launcher.note_late(environment, question.field.name, sent.tokens[late[0]])
-    return decodings
+    launcher: Launcher,
+    session: Session,
+    environment: Environment,
+    questions: Mapping[str, Question],
+    asked: Mapping[str, Sent],
+) -> Iterator[tuple[str, Decodings]]:
+    order = None if environment.order == "given" else environment.ordered
+    wanted = [(questions[name].field, sent) for name, sent in asked.items()]
+    for name, decodings in decode_together(session, wanted, order=order):
+        late = [position for position, fault in decodings.faults.items() if fault.status == "timed_out"]
+        if late:
+            launcher.note_late(environment, name, asked[name].tokens[late[0]])
+        yield name, decodings

@@ -67,7 +67,7 @@ def changes_in_all(
 ) -> dict[Place, Answer]:
     """Decode everything and give what is not as in the base."""
     changed: dict[Place, Answer] = {}
-    for question, chunk, decodings in decode_all(launcher, session, environment, questions.values()):
+    for question, chunk, decodings in decode_all(launcher, session, environment, questions):
         name = question.field.name
         found = differences(question.field, question.base(chunk), decodings)
         changed.update({(name, chunk, position): answer for position, answer in found.items()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.decode.payload_rows import Role
@@ -12,6 +12,9 @@ from auditor.model.decoding import Decodings
 from auditor.spec.models import FieldSpec
 
 ROLES: tuple[Role, Role] = ("prediction", "reference")
+
+#: Payloads of a field that are sent before those of the next: an adapter keeps what it made of a few times as many.
+STEP = 2048
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Sent:
     batches: tuple[Sequence[str], Sequence[str]] | None = None
 
     def only(self, positions: Sequence[int]) -> Sent:
-        """Give those at some positions, in their order; not for batches."""
+        """Give those at some positions, in their order, predictions first; not for batches."""
         payloads = None if self.payloads is None else [self.payloads[position] for position in positions]
         given = sum(position < self.predictions for position in positions)
         return Sent([self.tokens[position] for position in positions], payloads, given)
@@ -67,6 +70,56 @@ def decode_sent(
         )
         append(found, decodings)
     return found
+
+
+def decode_together(
+    session: Session,
+    asked: Sequence[tuple[FieldSpec, Sent]],
+    *,
+    order: Callable[[int], Sequence[int]] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[tuple[str, Decodings]]:
+    """Decode what is sent for several fields; gives them by name, in turn, as soon as they are done.
+
+    A payload is sent once for each of its fields: those of all fields go in step, so that a consumer that validates or
+    loads it has it at hand still. `order` gives the positions of so many strings in the order to decode them in.
+    """
+    done = 0
+    alone = [(field, sent) for field, sent in asked if sent.payloads is None]
+    for field, sent in alone:
+        positions = order(len(sent.tokens)) if order else None
+        yield field.name, decode_sent(session, field, sent, order=positions, progress=_from(done, progress))
+        done += len(sent.tokens)
+    yield from _in_step(session, [one for one in asked if one[1].payloads is not None], order, _from(done, progress))
+
+
+def _in_step(
+    session: Session,
+    asked: Sequence[tuple[FieldSpec, Sent]],
+    order: Callable[[int], Sequence[int]] | None,
+    progress: Callable[[int], None] | None,
+) -> Iterator[tuple[str, Decodings]]:
+    found = [Decodings([None] * len(sent.tokens)) for _, sent in asked]
+    positions = [list(order(len(sent.tokens)) if order else range(len(sent.tokens))) for _, sent in asked]
+    steps = max((-(-len(one) // STEP) for one in positions), default=0)
+    done = 0
+    for step in range(steps):
+        for (field, sent), wanted, answers in zip(asked, positions, found, strict=True):
+            part = wanted[len(wanted) * step // steps : len(wanted) * (step + 1) // steps]
+            part.sort(key=lambda position, sent=sent: position >= sent.predictions)  # type: ignore[misc]
+            decodings = decode_sent(session, field, sent.only(part), progress=_from(done, progress))
+            _place(answers, part, decodings)
+            done += len(part)
+    yield from ((field.name, answers) for (field, _), answers in zip(asked, found, strict=True))
+
+
+def _place(found: Decodings, positions: Sequence[int], part: Decodings) -> None:
+    """Put the answers of a part where they belong."""
+    for position, text in zip(positions, part.texts, strict=True):
+        found.texts[position] = text
+    found.faults.update({positions[at]: fault for at, fault in part.faults.items()})
+    found.warnings.update({positions[at]: warning for at, warning in part.warnings.items()})
+    found.failures.extend(part.failures)
 
 
 def _from(start: int, progress: Callable[[int], None] | None) -> Callable[[int], None] | None:

@@ -15,6 +15,9 @@ from auditor.score.intervals import share
 #: Shapes shown per field; the rest is one row named so.
 MOST_SHAPES = 60
 
+#: Characters shown of a shape's example, as of a finding's witness: a field may hold a text of megabytes.
+LONGEST_EXAMPLE = 2000
+
 
 def json_type_census(connection: DuckDBPyConnection, field_name: str) -> dict[str, Share]:
     """How often the model sends each JSON type in this field, of the judged cases that send anything."""
@@ -43,12 +46,13 @@ def shape_rows(
     """Give the shapes of the field's predictions, most rows first, with what each consumer makes of them."""
     shapes: dict[str, _ShapeCounts] = defaultdict(_ShapeCounts)
     for shape, strings, example, alike in connection.execute(
-        "SELECT shape, count(DISTINCT token), min_by(token, (length(token), token)), "
+        f"SELECT shape, count(DISTINCT token), left(min_by(token, (length(token), token)), {LONGEST_EXAMPLE + 1}), "
         f"bool_and({_alike(readers, index)}) FROM own_outcomes WHERE field = $field AND role_prediction GROUP BY shape",
         {"field": field_name},
     ).fetchall():
         counts = shapes[shape]
-        counts.strings, counts.example, counts.alike = strings, example, bool(alike)
+        counts.strings, counts.alike = strings, bool(alike)
+        counts.example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
     for shape, pattern, n in connection.execute(
         "SELECT shape, pattern, sum(n)::BIGINT FROM judged WHERE field = $field AND shape IS NOT NULL GROUP BY ALL",
         {"field": field_name},

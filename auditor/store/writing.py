@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import duckdb
 
+from auditor.database import first_line, no_room
 from auditor.errors import StoreError
 from auditor.model.document import to_json_text
 from auditor.model.run import Run
@@ -109,9 +110,13 @@ def _is_alive(pid: int) -> bool:
 
 
 def _unwritable(folder: Path, error: Exception) -> str:
+    lack = no_room(error)
+    cause, step = "the disk is full, or the folder may not be written", "free space or permissions there and run again"
+    if lack is not None and lack.what == "memory":
+        cause, step = lack.cause, lack.step
     return (
         f"the run could not be written to {folder}\n"
-        f"  seen:  {error}\n"
-        "  cause: the disk is full, or the folder may not be written\n"
-        "  next:  free space or permissions there and run again; nothing half-written was left"
+        f"  seen:  {first_line(error)}\n"
+        f"  cause: {cause}\n"
+        f"  next:  {step}; nothing half-written was left"
     )

@@ -138,8 +138,51 @@ def test_the_folder_of_a_killed_parent_is_removed_by_the_next(temporary):
     assert not folder.exists()
 
 
+AUDIT = """
+name = "killed"
+[cases]
+predictions = "records.csv"
+references = "records.csv"
+[fields.f]
+type = "identifier"
+[consumers.one]
+adapter = "python"
+timeout = "600 s"
+reads.f = "m:read"
+"""
+
+
+def test_the_folders_of_a_killed_run_are_removed_by_the_next_and_those_of_a_live_one_are_not(temporary, tmp_path):
+    (tmp_path / "audit.toml").write_text(AUDIT)
+    (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,f,slow,slow\n")
+    (tmp_path / "m.py").write_text("import time\n\ndef read(text):\n    time.sleep(600 if text == 'slow' else 0)\n")
+    command = [sys.executable, "-m", "auditor"]
+    options = {"cwd": tmp_path, "env": os.environ | {"TMPDIR": str(temporary)}, "stdout": subprocess.DEVNULL}
+    kinds = [folders.SPILL, folders.WORKER]
+    with subprocess.Popen([*command, "run", "--quiet"], **options) as run:
+        until = time.monotonic() + 30
+        while sorted(map(kind_of, temporary.iterdir())) != kinds and time.monotonic() < until:
+            time.sleep(0.05)
+        old = sorted(temporary.iterdir())
+        assert [kind_of(folder) for folder in old] == kinds
+        for folder in old:
+            age(folder)
+        subprocess.run([*command, "read", "f", "quick"], **options, check=True)
+        assert sorted(temporary.iterdir()) == old, "its run lives"
+        run.kill()
+    for folder in old:
+        age(folder)
+    subprocess.run([*command, "read", "f", "quick"], **options, check=True)
+    assert list(temporary.iterdir()) == []
+
+
+def kind_of(folder: Path) -> str:
+    """Give the part of a folder's name that says whose it is."""
+    return folder.name.rpartition("-")[0] + "-"
+
+
 def test_a_folder_that_is_just_being_made_is_left(temporary):
-    young, other = temporary / f"{folders.PREFIX}young", temporary / "auditor-other"
+    young, other = temporary / f"{folders.WORKER}young", temporary / "auditor-other"
     young.mkdir()
     other.mkdir()
     age(other)

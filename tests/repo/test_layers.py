@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[2] / "auditor"
 LEVELS = {
     "errors": 0,
     "version": 0,
+    "database": 1,
     "model": 1,
     "spec": 2,
     **dict.fromkeys(("decode", "load", "judge", "score", "store"), 3),

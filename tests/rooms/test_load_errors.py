@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -83,11 +87,38 @@ def test_a_folder_is_no_file(workspace):
     assert "records: is a folder" in refused(workspace, "records")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_without_permission_is_named(workspace):
-    name = workspace.write("p.csv", GOOD)
-    (workspace.folder / name).chmod(0)
-    assert "p.csv: cannot be read: Permission denied" in refused(workspace, name)
+def test_a_pipe_that_nobody_writes_to_is_no_file(workspace):
+    os.mkfifo(workspace.folder / "p.csv")
+    assert "p.csv: is a pipe or a device" in refused(workspace, "p.csv")
+    assert "zero: is a pipe or a device" in refused(workspace, "/dev/zero")
+
+
+def test_a_file_without_permission_is_named():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)  # unlike the folders that pytest makes
+        workspace = Workspace(Path(folder))
+        name, good = workspace.write("p.csv", GOOD), workspace.write("good.csv", GOOD)
+        (workspace.folder / name).chmod(0)
+        with without_privileges():
+            assert "p.csv: cannot be read: Permission denied" in refused(workspace, name, good)
+
+
+def test_a_file_whose_bytes_the_system_cannot_give_is_named(workspace):
+    (workspace.folder / "p.csv").symlink_to("/proc/self/mem")  # nothing is mapped at its beginning
+    assert "p.csv: cannot be read: Input/output error" in refused(workspace, "p.csv")
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """Be nobody while the block runs, where we are root: root may read every file."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 @pytest.mark.parametrize("role", ["prediction", "reference"])

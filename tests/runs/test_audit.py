@@ -356,6 +356,30 @@ def test_a_payload_is_validated_whole_and_a_string_counts_once(tmp_path: Path) -
     assert (pair.strings, field.distinct) == (2, 2)  # the number 3, and the text "3" of the references
 
 
+def test_a_payload_is_validated_once_for_all_of_its_fields_however_many_there_are(tmp_path: Path) -> None:
+    cases, fields = 20_000, ("count", "most", "least")
+    (tmp_path / "models.py").write_text(
+        "import os\nfrom pydantic import BaseModel, model_validator\n"
+        f"says = os.open({str(tmp_path / 'says')!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND)\n"
+        "class Order(BaseModel):\n"
+        "    count: int\n    most: int\n    least: int\n"
+        "    @model_validator(mode='before')\n    @classmethod\n"
+        "    def noted(cls, payload):\n"
+        "        os.write(says, b'1' if 'number' in payload else b'.')\n        return payload\n"
+    )
+    lines = [{"case_id": str(i), "number": i} | dict.fromkeys(fields, 3) for i in range(cases)]
+    (tmp_path / "predictions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rows = [",".join([str(i), "3", "3", "3"]) for i in range(cases)]
+    (tmp_path / "references.csv").write_text("\n".join([",".join(["case_id", *fields]), *rows]))
+    tables = "".join(f'[fields.{name}]\ntype = "integer"\n' for name in fields)
+    api = '[consumers.api]\nadapter = "pydantic"\nmodel = "models:Order"\n'
+    (tmp_path / "audit.toml").write_text(PAYLOADS.partition("[fields.count]")[0] + tables + api)
+    run = auditor.run(tmp_path).run
+    assert [(column.verdicts["ok"], column.scope) for column in run.columns] == [(cases, "payload")] * 3
+    asked = (tmp_path / "says").read_text().count("1")
+    assert cases <= asked <= cases + 100, "once each, but for the junk that is tried in the place of a value"
+
+
 def test_a_parser_that_accepts_no_payload_is_not_called_clean(tmp_path: Path) -> None:
     """No payload is accepted, so the junk could not be sent in one: the run says so."""
     (tmp_path / "models.py").write_text(
