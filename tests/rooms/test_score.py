@@ -40,8 +40,9 @@ def judged(reference: str) -> duckdb.DuckDBPyConnection:
     """Two consumers: a reads everything that starts with 2, b only 2024-03-01; one row for every kind of verdict."""
     connection = duckdb.connect()
     connection.execute(
-        "CREATE TABLE outcomes (unit BIGINT, field VARCHAR, token VARCHAR, shape VARCHAR, s0 VARCHAR, k0 VARCHAR, "
-        "s1 VARCHAR, k1 VARCHAR, k_typed VARCHAR)"
+        "CREATE TABLE outcomes (unit BIGINT, field VARCHAR, token VARCHAR, role_prediction BOOLEAN DEFAULT true, "
+        "role_reference BOOLEAN DEFAULT true, shape VARCHAR, s0 VARCHAR, k0 VARCHAR, s1 VARCHAR, k1 VARCHAR, "
+        "k_typed VARCHAR)"
     )
     rows = [  # token, status and key of a, of b, of typed
         ('"2024-03-01"', "v", "2024-03-01", "v", "2024-03-01", "2024-03-01"),
