@@ -8,6 +8,7 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from auditor.audit.consumers import wants_payload
+from auditor.decode.payload_rows import members_of
 from auditor.decode.session import Session
 from auditor.findings.probes import ProbeOutcome, ProbeString, probe_tokens
 from auditor.judge.keys import grain_key, unexpected_type
@@ -67,14 +68,14 @@ def _sound_payload(connection: DuckDBPyConnection, field: FieldSpec, number: int
 
 def _with_value(payload: str, field: FieldSpec, token: str) -> str:
     """Write the payload again with another raw value in the field's place; every other value keeps its text."""
-    return _replace(msgspec.Raw(payload.encode()), field.prediction_path.split("."), token).decode()
+    return _replace(payload.encode(), field.prediction_path.split("."), token).decode()
 
 
-def _replace(raw: msgspec.Raw, path: Sequence[str], token: str) -> bytes:
-    members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+def _replace(text: bytes, path: Sequence[str], token: str) -> bytes:
+    members = members_of(text)
     head, rest = path[0], path[1:]
     inner = members.get(head)
-    value = _replace(inner, rest, token) if rest and inner is not None else token.encode()
+    value = _replace(bytes(inner), rest, token) if rest and inner is not None else token.encode()
     parts = [msgspec.json.encode(key) + b":" + bytes(member) for key, member in members.items() if key != head]
     return b"{" + b",".join([*parts, msgspec.json.encode(head) + b":" + value]) + b"}"
 

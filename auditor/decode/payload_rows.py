@@ -96,7 +96,7 @@ class RowWriter:
     """Writes payloads as rows: the JSON text of a list with a text, or null, for each column of the source.
 
     `columns` has for each column its path by role. With `receives` ``text`` a JSON null is no value, a string is its
-    content and anything else its source text; with ``json`` each value is its JSON text.
+    content and anything else its source text, as a driver writes a Python value; with ``json`` each is its JSON text.
     """
 
     columns: Sequence[Mapping[Role, Sequence[Path]]]
@@ -131,7 +131,7 @@ class RowWriter:
         return b"null"
 
     def _text(self, token: bytes) -> bytes:
-        if self.receives != "text":
+        if self.receives == "json":
             return _quoted(token.decode())
         return token if token[:1] == b'"' or token == b"null" else _quoted(token.decode())
 

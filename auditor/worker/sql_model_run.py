@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from .sql_engine import Column, identifier, message_of
-from .sql_tags import tagged
+from .sql_tags import is_number, tagged
 from .trouble import StartError, nearest
 
 TYPE_CHECKING = False
@@ -57,6 +57,7 @@ class Model:
             for source, table in zip(self.plan["sources"], self.tables):
                 self._create(source, table)
             self.seeds = self._filled()
+            self.typed = [self._typed(table) for table in self.tables]
             self._create_schema(self.plan["target"])
             if self.plan["kind"] == "view":
                 self.engine.connection.execute(self.plan["statement"])
@@ -70,6 +71,11 @@ class Model:
         read = {field["source"] for field in self.plan["fields"].values()}
         others = [table for number, table in enumerate(self.tables) if number not in read]
         return [table for table in others if self.engine.rows("SELECT 1 FROM %s LIMIT 1" % table)]
+
+    def _typed(self, table: str) -> "List[str]":
+        """Give the columns of a table that cannot hold the number of a row: the set-up makes them dates or times."""
+        kinds = self.engine.columns_of("SELECT * FROM " + table)
+        return [name.lower() for name, kind in kinds.items() if kind != "VARCHAR" and not is_number(kind)]
 
     def _create(self, source: "Dict[str, Any]", table: str) -> None:
         self._create_schema(source["name"])
@@ -102,9 +108,10 @@ class Model:
             if table in self.seeds:
                 continue
             self.engine.run("DELETE FROM " + table)
-            row = dict.fromkeys(source["keys"], "CAST(i AS VARCHAR)")
+            keys = [key for key in source["keys"] if key not in self.typed[number]]
+            row = dict.fromkeys(keys, "CAST(i AS VARCHAR)")
             if number == field["source"]:
-                if field["number"]:
+                if field["number"] and field["number"] not in self.typed[number]:
                     row[field["number"]] = "CAST(i AS VARCHAR)"
                 row[field["column"]] = "v"
             elif source["joined"] and not row:
@@ -208,7 +215,10 @@ class Reader:
 
     def read(self, values: "Sequence[str]") -> "List[str]":
         """Give the mark of each value."""
-        if self.located["alone"] or self.located["identity"] is None:
+        untold = any(
+            key in typed for one, typed in zip(self.model.plan["sources"], self.model.typed) for key in one["keys"]
+        )
+        if untold or self.located["alone"] or self.located["identity"] is None:
             return [self._alone(value) for value in values]
         if not self.itself:
             return self._decode(values)

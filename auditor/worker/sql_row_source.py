@@ -38,7 +38,14 @@ class RowSource:
         outputs = [model.plan["fields"][field]["output"] for field in fields]
         marks = [tagged(identifier(output), model.kinds[output.lower()]) for output in outputs]
         number = self.plan["number"]
-        self.numbered = number is not None
+        self.numbers = [
+            [name for name in source["numbers"] if name not in typed]
+            for source, typed in zip(self.plan["sources"], model.typed)
+        ]
+        untold = [source["numbers"] for source in self.plan["sources"]] != self.numbers
+        #: Why rows are run one by one.
+        self.apart: str = "a key that holds no number" if untold else self.plan["apart"]
+        self.numbered = number is not None and not untold
         if self.numbered:
             marks.append("coalesce(CAST(%s AS VARCHAR), '')" % identifier(number))
         self.joined, self.listed = (
@@ -113,14 +120,15 @@ class RowSource:
     def fill(self, rows: Sequence[Row]) -> None:
         """Put rows into the source: values, numbers, and NULL in all else."""
         self.model.single = None
-        for source, table, joined in zip(self.plan["sources"], self.model.tables, self.model.plan["sources"]):
+        tables = zip(self.plan["sources"], self.model.tables, self.model.plan["sources"], self.numbers)
+        for source, table, joined, numbers in tables:
             if table in self.model.seeds:
                 continue
             self.engine.run("DELETE FROM " + table)
-            if source["columns"] or source["numbers"]:
+            if source["columns"] or numbers:
                 used = sorted(set(source["columns"].values()))
                 values = [cell for column in used for cell in parameters_of([row[column] for row in rows])]
-                self.engine.run(insertion(table, source, used), [*values, len(rows)])
+                self.engine.run(insertion(table, source, numbers, used), [*values, len(rows)])
             elif joined["joined"]:
                 self.engine.run("INSERT INTO " + table + " DEFAULT VALUES")
 
@@ -138,14 +146,14 @@ def parameters_of(column: Sequence[Optional[str]]) -> List[str]:
     return [*Column([null if value is None else value for value in column]).parameters, null]
 
 
-def insertion(table: str, source: Dict[str, Any], used: Sequence[int]) -> str:
+def insertion(table: str, source: Dict[str, Any], numbers: Sequence[str], used: Sequence[int]) -> str:
     """Give the statement that fills a table; a lookup has one row for each key."""
     split = ", ".join("nullif(unnest(string_split(?, ?)), ?) AS c%d" % column for column in used)
     rows = "SELECT %sunnest(range(1, ? + 1)) AS i" % (split + ", " if split else "")
     cell = {name: "c%d" % column for name, column in source["columns"].items()}
     by_key = bool(cell) and not source["record"]
     number = "CAST(%s AS VARCHAR)" % ("min(i)" if by_key else "i")
-    cell.update(dict.fromkeys(source["numbers"], number))
+    cell.update(dict.fromkeys(numbers, number))
     names = ", ".join(map(identifier, cell))
     statement = "INSERT INTO %s (%s) SELECT %s FROM (%s)" % (table, names, ", ".join(cell.values()), rows)
     return statement + (" GROUP BY " + ", ".join("c%d" % column for column in used) if by_key else "")

@@ -93,7 +93,7 @@ class Rows:
 
     def _decode(self, rows: Sequence[Row]) -> List[Outcome]:
         """Run the model on all rows; where one makes it fail, apart from those that hold a value which fails alone."""
-        if self.plan["apart"] or len(rows) == 1:
+        if self.source.apart or len(rows) == 1:
             return [self.source.alone(row) for row in rows]
         found = self._attempt(rows)
         if found is not None:

@@ -392,3 +392,22 @@ def test_one_column_at_two_places_is_refused(tmp_path: Path) -> None:
     keys = PayloadKeys(frozenset("ab"), frozenset("ab"))
     with pytest.raises(ConsumerError, match=r"raw.src.day is read for several fields"):
         Warehouse(tmp_path, "select id, day as d, upper(day) as e from raw.src", fields, keys)
+
+
+@pytest.mark.parametrize("scope", ["payload", "field"])
+def test_a_key_that_is_a_time_costs_no_value(tmp_path: Path, scope: str) -> None:
+    setup = "create schema raw; create table raw.src (loaded_at timestamp, d varchar, e varchar, kind varchar);\n"
+    model = setup + "select loaded_at, d, e from raw.src qualify row_number() over (partition by loaded_at) = 1"
+    warehouse = Warehouse(tmp_path, model, scope=scope)
+    if scope == "field":
+        assert warehouse.adapter.decode_batch("d", ["a", "b"])[0] == ["text:a", "text:b"]
+    else:
+        assert warehouse.decode_records("d", [{"d": "a"}, {"d": "b"}]) == ["text:a", "text:b"]
+
+
+def test_a_typed_column_takes_what_the_load_takes(tmp_path: Path) -> None:
+    setup = "create schema raw; create table raw.src (id varchar, d varchar, e varchar, kind integer);\n"
+    warehouse = Warehouse(tmp_path, setup + "select id, d, kind + 1 as n, e from raw.src where kind > 1")
+    found = warehouse.decode_records("d", [{"d": "a", "kind": "7"}, {"d": "b", "kind": "1"}, {"d": "c", "kind": "x"}])
+    assert found[:2] == ["text:a", "dropped: the model gives no row for the value"]
+    assert found[2].startswith("rejected: payload rejected: kind: Conversion Error: Could not convert string 'x'")
