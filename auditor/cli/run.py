@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from auditor.cli.exits import FailOn, code_of, readable_until_closed
+from auditor.cli.exits import FailOn, code_of, one_of, readable_until_closed
 from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
 
 
@@ -29,11 +29,22 @@ def run(
         ),
     ] = None,
     output: Outputs = None,
-    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 from this severity of a finding on.")] = FailOn.high,
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            metavar=f"<{'|'.join(FailOn)}>",
+            callback=one_of(FailOn),
+            help="Exit with 1 from this severity of a finding on.",
+        ),
+    ] = FailOn.high.value,
     broken_references: Annotated[
-        BrokenReferences,
-        typer.Option(help="stop: withhold all rates and exit with 3. report: count them and show the rates."),
-    ] = BrokenReferences.stop,
+        str,
+        typer.Option(
+            metavar=f"<{'|'.join(BrokenReferences)}>",
+            callback=one_of(BrokenReferences),
+            help="stop: withhold all rates and exit with 3. report: count them and show the rates.",
+        ),
+    ] = BrokenReferences.stop.value,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> int:
     """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""
@@ -46,7 +57,7 @@ def run(
     from auditor.audit.run import audit
     from auditor.cli.progress import finished
 
-    with closing(audit(audited, broken_references=broken_references.value)) as events:
+    with closing(audit(audited, broken_references=BrokenReferences(broken_references).value)) as events:
         done = finished(events, quiet=quiet)
     write_outputs(done.run, outputs)
     if not quiet:
@@ -55,7 +66,7 @@ def run(
         with readable_until_closed():
             show(done.run)
             _say_where(done.folder, outputs)
-    return code_of(done.run, fail_on)
+    return code_of(done.run, FailOn(fail_on))
 
 
 def _say_where(folder: Path | None, outputs: list[Path]) -> None:
