@@ -50,6 +50,19 @@ class SpecError(AuditorError):
         super().__init__("\n".join([head, *(f"  {mistake}" for mistake in self.mistakes)]))
 
 
+class NoSpecError(SpecError):
+    """There is no spec to read: the file is not there, or cannot be read.
+
+    >>> print(NoSpecError(Mistake("nowhere.toml", "there is no such file or folder", "`auditor init` writes one")))
+    nowhere.toml: there is no such file or folder
+        `auditor init` writes one
+    """
+
+    def __init__(self, mistake: Mistake) -> None:
+        super().__init__([mistake])
+        self.args = (str(mistake),)
+
+
 class LoadError(AuditorError):
     """Predictions or references could not be read whole; `mistakes` name file, line or row, and column.
 
@@ -79,6 +92,25 @@ class ConsumerError(AuditorError):
         self.consumer, self.tried, self.seen, self.hint = consumer, tried, seen, hint
         lines = [f"consumer {consumer}: {what}", f"  tried: {tried}", f"  seen:  {seen}"]
         super().__init__("\n".join([*lines, f"  next:  {hint}"] if hint else lines))
+
+
+class ConsumerErrors(AuditorError):
+    """Several consumers could not be started: each says why, all at once.
+
+    >>> first, second = ConsumerError("billing", "import a", "no a"), ConsumerError("api", "import b", "no b")
+    >>> print(ConsumerErrors([first, second]))
+    2 consumers could not be started:
+    consumer billing: could not be started
+      tried: import a
+      seen:  no a
+    consumer api: could not be started
+      tried: import b
+      seen:  no b
+    """
+
+    def __init__(self, errors: Sequence[ConsumerError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("\n".join([f"{len(self.errors)} consumers could not be started:", *map(str, self.errors)]))
 
 
 class StoreError(AuditorError):

@@ -46,9 +46,11 @@ def ask_alone(
         "CREATE OR REPLACE TABLE alone (unit BIGINT, consumer INTEGER, status VARCHAR, value VARCHAR, key VARCHAR)"
     )
     for consumer, session in sessions.items():
-        if session.readiness.scope == "payload":
-            for field in (spec.fields[name] for name, consumers in readers.items() if consumer in consumers):
-                _ask(connection, session, field, index[consumer])
+        fields = [spec.fields[name] for name, consumers in readers.items() if consumer in consumers]
+        in_payloads = [field for field in fields if session.readiness.scope_of(field.name) == "payload"]
+        for field in in_payloads:
+            _ask(connection, session, field, index[consumer])
+        if in_payloads:
             _keep_unexplained_deaths(connection, index[consumer])
     _create_own_outcomes(connection)
 

@@ -17,12 +17,16 @@ from auditor.audit.units import FieldUnits
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
+from auditor.errors import ConsumerError, ConsumerErrors
 from auditor.model.decoding import Decodings, Fault
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.sent import decode_together
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
 Result = TypeVar("Result")
+
+#: Seconds that the other workers have to say what is wrong with them too, once one could not start.
+OTHER_STARTS = 5.0
 
 
 def wants_payload(consumer: ConsumerSpec) -> bool:
@@ -58,10 +62,14 @@ def open_sessions(
         try:
             futures = [pool.submit(start, consumer) for consumer in consumers]
             if wait(futures, return_when=FIRST_EXCEPTION).not_done:
+                wait(futures, OTHER_STARTS)
                 stop.set()
         except BaseException:  # an interrupt: the pool waits for its threads
             stop.set()
             raise
+    failed = [error for future in futures if isinstance(error := future.exception(), ConsumerError)]
+    if len(failed) > 1:
+        raise ConsumerErrors(failed)
     return dict(zip((consumer.name for consumer in consumers), _results(futures), strict=True))
 
 

@@ -35,6 +35,18 @@ class Reading:
         """Every consumer takes a value, and it is the same one."""
         return len(set(self.keys.values())) == 1 and None not in self.keys.values()
 
+    @property
+    def agreement(self) -> str:
+        """Say how the consumers stand to each other, in a word or two; nothing where there is one."""
+        if len(self.decodings) < 2:
+            return ""
+        if self.agree:
+            return "read alike"
+        readings = {key for key in self.keys.values() if key is not None}
+        if not readings:
+            return "read by none"
+        return "read by some only" if len(readings) == 1 else "read differently"
+
 
 def read_strings(spec: AuditSpec, field: str, tokens: Sequence[str]) -> tuple[Reading, ...]:
     """Decode raw values (JSON texts, see `as_token`) of a field with every consumer that reads it."""

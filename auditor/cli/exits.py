@@ -35,6 +35,17 @@ class FailOn(StrEnum):
     never = "never"
 
 
+def one_of(choices: type[StrEnum]) -> Callable[[str], str]:
+    """Give the check of an option that takes one of a few words."""
+
+    def check(value: str) -> str:
+        if value not in list(choices):
+            raise typer.BadParameter(f"there is no {value!r}; choose {' or '.join(choices)}")
+        return value
+
+    return check
+
+
 def code_of(run: Run, fail_on: FailOn) -> int:
     """Give the exit code of a run whose results are written: the first that applies."""
     if run.rates_withheld:

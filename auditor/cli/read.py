@@ -35,8 +35,7 @@ def _print(reading: Reading) -> None:
     from auditor.report.text import visible
     from auditor.report.view import decoded
 
-    agreement = "read alike" if reading.agree else "not read alike"
-    typer.echo(f"{visible(reading.raw)}  {agreement if len(reading.decodings) > 1 else ''}".rstrip())
+    typer.echo(f"{visible(reading.raw)}  {reading.agreement}".rstrip())
     width = max((len(consumer) for consumer in reading.decodings), default=0)
     for consumer, decoding in reading.decodings.items():
         typer.echo(f"  {consumer:<{width}}  {visible(decoded(decoding))}")

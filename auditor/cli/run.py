@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from auditor.cli.exits import FailOn, code_of, readable_until_closed
+from auditor.cli.exits import FailOn, code_of, one_of, readable_until_closed
 from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
 
 
@@ -37,17 +37,30 @@ def run(
         ),
     ] = None,
     output: Outputs = None,
-    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 from this severity of a finding on.")] = FailOn.high,
-    broken_references: Annotated[
-        BrokenReferences,
-        typer.Option(help="stop: withhold all rates and exit with 3. report: count them and show the rates."),
-    ] = BrokenReferences.stop,
-    probe: Annotated[
-        Probe,
+    fail_on: Annotated[
+        str,
         typer.Option(
-            help="How much is decoded again in other environments (clock, zone, locale, …): full, quick, or off."
+            metavar=f"<{'|'.join(FailOn)}>",
+            callback=one_of(FailOn),
+            help="Exit with 1 from this severity of a finding on.",
         ),
-    ] = Probe.full,
+    ] = FailOn.high.value,
+    broken_references: Annotated[
+        str,
+        typer.Option(
+            metavar=f"<{'|'.join(BrokenReferences)}>",
+            callback=one_of(BrokenReferences),
+            help="stop: withhold all rates and exit with 3. report: count them and show the rates.",
+        ),
+    ] = BrokenReferences.stop.value,
+    probe: Annotated[
+        str,
+        typer.Option(
+            metavar=f"<{'|'.join(Probe)}>",
+            callback=one_of(Probe),
+            help="How much is decoded again in other environments (clock, zone, locale, …).",
+        ),
+    ] = Probe.full.value,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> int:
     """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""
@@ -60,7 +73,8 @@ def run(
     from auditor.audit.run import audit
     from auditor.cli.progress import finished
 
-    with closing(audit(audited, broken_references=broken_references.value, probe=probe.value)) as events:
+    on_broken, level = BrokenReferences(broken_references), Probe(probe)
+    with closing(audit(audited, broken_references=on_broken.value, probe=level.value)) as events:
         done = finished(events, quiet=quiet)
     write_outputs(done.run, outputs)
     if not quiet:
@@ -69,7 +83,7 @@ def run(
         with readable_until_closed():
             show(done.run)
             _say_where(done.folder, outputs)
-    return code_of(done.run, fail_on)
+    return code_of(done.run, FailOn(fail_on))
 
 
 def _say_where(folder: Path | None, outputs: list[Path]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -149,14 +151,31 @@ def start_error(plan: Plan, error: dict[str, str], printed: str) -> ConsumerErro
     return ConsumerError(plan.consumer, error["tried"], error["seen"] + said, error["hint"])
 
 
+def _is_python(program: str) -> bool:
+    """Ask a program that would not start a worker for a sum, as only a Python interpreter can give it."""
+    if program == sys.executable:
+        return True
+    command = [program, "-c", "print(6 * 7)"]
+    try:
+        asked = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return asked.stdout.strip() == b"42"
+
+
 def death_error(plan: Plan, lost: Lost, printed: str) -> ConsumerError:
     """Give the error of a worker that died or fell silent before it was ready, with the end of what it printed."""
     said = f"; it printed: {printed[-1500:]}" if printed else ""
     hint = "run the import by hand with this interpreter: it must end without closing the process"
+    if not _is_python(plan.program):
+        return ConsumerError(
+            plan.consumer,
+            f"start {plan.program}",
+            f"it is no Python interpreter: {lost.error}",
+            "`interpreter` must name a Python, such as .venv/bin/python of the consumer; remove the key to use ours",
+        )
     if "SyntaxError" in printed or "Python 3.8 or newer" in printed:
         hint = "`interpreter` must be Python 3.8 or newer"
     elif lost.status == "timed_out":
         hint = "what the consumer imports takes too long or waits for something"
-    elif not printed:
-        hint = f"is {plan.program} a Python interpreter?"
     return ConsumerError(plan.consumer, f"start {plan.program}", lost.error + said, hint)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from auditor.findings import sql
 from auditor.findings.census import READ, READ_ALIKE, Census
 from auditor.findings.draft import Draft, fingerprint
-from auditor.findings.words import listed
+from auditor.findings.words import listed, shape_name
 from auditor.model.figures import plural
 
 NONE_CODE = "no-common-shape"
@@ -76,7 +76,9 @@ def _examples(census: Census, best: dict[str, tuple[str | None, int]]) -> dict[s
 
 def _common(census: Census, field: str, shape: str, cases: int, example: str) -> Draft:
     readers = census.readers(field)
-    title = f"ask the model to write {field} like {example}: all {len(readers)} consumers read {shape} alike"
+    title = (
+        f"ask the model to write {field} like {example}: all {len(readers)} consumers read {shape_name(shape)} alike"
+    )
     if census.context.spec.fields[field].type in ("boolean", "category"):
         title = f"ask the model for words of {field} that all {len(readers)} consumers read alike, such as {example}"
     return Draft(
@@ -85,10 +87,12 @@ def _common(census: Census, field: str, shape: str, cases: int, example: str) ->
         field=field,
         consumers=readers,
         title=title,
-        detail=f"Of the shapes seen, {shape} is the most frequent one on which nobody disagrees"
+        detail=f"Of the shapes seen, {shape_name(shape)} is the most frequent one on which nobody disagrees"
         f" ({plural(cases, 'prediction')}).",
         cause="The consumers disagree on other shapes of this field; on this one they do not.",
-        fixes=(f"Ask the model for {shape}, for example {example}, in the prompt or in the schema of the output.",),
+        fixes=(
+            f"Ask the model for {shape_name(shape)}, for example {example}, in the prompt or in the output's schema.",
+        ),
         fingerprint=fingerprint(BEST_CODE, field, ()),
         groups=_groups(field, shape),
         role="prediction",

@@ -11,7 +11,7 @@ from auditor.findings.census import READ, Census, status_of, verdict_of
 from auditor.findings.complete import SHAPES
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.strings import of_predictions
-from auditor.findings.words import listed
+from auditor.findings.words import listed, shape_name
 from auditor.model.figures import percent_of, plural
 
 CODE = "format-ceiling"
@@ -133,7 +133,7 @@ def _lost(recoverable: int) -> str:
 
 
 def _best(accepted: dict[str, int]) -> str:
-    return next(iter(accepted), "none was seen in these predictions")
+    return next(map(shape_name, accepted), "none was seen in these predictions")
 
 
 def _shapes(census: Census) -> dict[tuple[str, int], Shapes]:

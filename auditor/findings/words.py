@@ -15,3 +15,8 @@ def listed(names: Sequence[str]) -> str:
 def verb(names: Sequence[str], one: str, many: str) -> str:
     """Choose the form of a verb for one name or several."""
     return one if len(names) == 1 else many
+
+
+def shape_name(shape: str) -> str:
+    """Write a shape in a sentence: one with a blank or a comma in quotes, so that it has an end."""
+    return f'"{shape}"' if " " in shape or "," in shape else shape

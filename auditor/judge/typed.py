@@ -22,7 +22,8 @@ _MONEY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?([A-Z]{3})?")
 # What goes on like a number is no unit: 1e5 is not 1 of the unit e5.
 _QUANTITY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(?: ?((?![0-9.,]|[eE][+-]?[0-9])\S+))?")
 
-_CANONICAL = {
+#: A value of each field type as its references are written.
+CANONICAL = {
     "date": "2024-03-01",
     "datetime": "2024-03-01T09:05:07, with Z or an offset if there is one",
     "money": "1234.50 EUR",
@@ -45,7 +46,7 @@ def read_typed(field: FieldSpec, token: str) -> tuple[str | None, str | None]:
     content = json.loads(token) if token.startswith('"') else token
     tagged = _tagged(field, content, token)
     if tagged is None:
-        return None, f"not canonical: a {field.type} is written like {_CANONICAL[field.type]}"
+        return None, f"not canonical: a {field.type} is written like {CANONICAL[field.type]}"
     if grain_key(field, tagged) is None:
         return None, unexpected_type(field, tagged)
     return tagged, None

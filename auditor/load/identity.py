@@ -197,15 +197,15 @@ def _repeated(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: S
         f"SELECT ordinal FROM {table.scan(connection, ('id',))} WHERE id IS NULL OR id = '' ORDER BY 1"
     ).fetchall()
     if missing:
-        rows = "; ".join(table.row(row[0]) for row in missing[:_NAMED])
+        rows = table.rows([row[0] for row in missing[:_NAMED]])
         what = f"{len(missing)} row{'s have' if len(missing) > 1 else ' has'} no id in the column {table.layout.id!r}"
         return LoadError([Mistake(rows, what, "every row needs the id of its case")])
     repeats = _repeats(table, connection, fields)
     what = "(id, field)" if table.layout.form == "long" else "id"
     mistakes = [
         Mistake(
-            ", ".join(table.row(ordinal) for ordinal in ordinals[:_NAMED]),
-            f"{key} occurs {count} times in the {table.layout.role}s",
+            table.rows(ordinals[:_NAMED]),
+            f"the {what} {key} occurs {count} times in the {table.layout.role}s",
         )
         for key, count, ordinals in repeats[:_NAMED]
     ]

@@ -118,6 +118,19 @@ class RoleTable:
         """Give the value that the column `name` holds, at the place `sql` of a query."""
         return Value(sql, name in self.tokens)
 
+    def rows(self, ordinals: Sequence[int]) -> str:
+        """Say where some rows are: each file once, with its rows."""
+        places: dict[str, list[str]] = {}
+        for ordinal in ordinals:
+            name, _, number = self.row(ordinal).rpartition(", row ")
+            places.setdefault(name, []).append(number)
+        said = []
+        for name, numbers in places.items():
+            listed = " and ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
+            after = " (after the header)" if name.lower().endswith((".csv", ".tsv")) else ""
+            said.append(f"{name}, row{'s' if len(numbers) > 1 else ''} {listed}{after}")
+        return "; ".join(said)
+
     def row(self, ordinal: int) -> str:
         """Say where a row is: file and row."""
         for part in self.parts:

@@ -45,7 +45,8 @@ class FieldView:
         if self.summary is None:
             return ""
         grain = f"grain {self.summary.grain}" if self.summary.grain else ""
-        reader = f"reference read by {self.summary.reference}" if self.summary.reference else ""
+        readers = {"": "", "typed": "references in canonical form", "each": "reference read by each consumer itself"}
+        reader = readers.get(self.summary.reference, f"reference read by {self.summary.reference}")
         return " · ".join(part for part in (self.summary.type, grain, reader) if part)
 
 

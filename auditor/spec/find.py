@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from auditor.errors import Mistake, SpecError
+from auditor.errors import Mistake, NoSpecError
 from auditor.spec.models import AuditSpec
 
 SPEC_NAME = "audit.toml"
@@ -25,7 +25,7 @@ def find_spec(path: Path | None = None, *, start: Path | None = None) -> Path:
         return _given(project.parent / named, said_by=project)
     tried = f"there is no {SPEC_NAME} here, and "
     tried += f"{project} has no [tool.auditor] spec" if project else "no pyproject.toml in this folder or above it"
-    raise SpecError([Mistake(str(here), tried, "name the spec as an argument, or write one with `auditor init`")])
+    raise NoSpecError(Mistake(str(here), tried, "name the spec as an argument, or write one with `auditor init`"))
 
 
 def runs_folder(spec: AuditSpec | Path) -> Path:
@@ -49,16 +49,16 @@ def _given(path: Path, said_by: Path | None = None) -> Path:
         return file
     where = f"{said_by}: tool.auditor.spec" if said_by else str(path)
     what = f"there is no spec at {file}" if said_by or path.is_dir() else "there is no such file or folder"
-    raise SpecError([Mistake(where, what, "`auditor init` writes a spec to start from")])
+    raise NoSpecError(Mistake(where, what, "`auditor init` writes a spec to start from"))
 
 
 def _named_in(project: Path) -> str | None:
     try:
         document: dict[str, Any] = tomllib.loads(project.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SpecError([Mistake(str(project), f"cannot be read: {error}", "name the spec as an argument")]) from error
+        raise NoSpecError(Mistake(str(project), f"cannot be read: {error}", "name the spec as an argument")) from error
     table = document.get("tool", {}).get("auditor", {})
     named = table.get("spec") if isinstance(table, dict) else None
     if named is not None and not isinstance(named, str):
-        raise SpecError([Mistake(f"{project}: tool.auditor.spec", "must be a path in quotes")])
+        raise NoSpecError(Mistake(f"{project}: tool.auditor.spec", "must be a path in quotes"))
     return named

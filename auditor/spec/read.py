@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from auditor.errors import Mistake, SpecError
+from auditor.errors import Mistake, NoSpecError, SpecError
 from auditor.spec.consumer_rules import check_consumers
 from auditor.spec.entry import Entry
 from auditor.spec.field_rules import check_fields
@@ -44,7 +44,7 @@ def read_spec(path: Path | None = None, *, start: Path | None = None) -> AuditSp
         mistake = Mistake(f"{file}:{line}", f"is not UTF-8: byte {error.object[error.start]:#04x}", "save it as UTF-8")
         raise SpecError([mistake]) from error
     except OSError as error:
-        raise SpecError([Mistake(str(file), f"cannot be read: {error.strerror}")]) from error
+        raise NoSpecError(Mistake(str(file), f"cannot be read: {error.strerror}", "check its permissions")) from error
     try:
         mapping = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:

@@ -9,7 +9,7 @@ from .trouble import StartError, describe, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, List
+    from typing import Any, Callable, List, Optional
 
 
 def add_root(root: str) -> None:
@@ -27,8 +27,11 @@ def modules_in(folder: str) -> List[str]:
     return names + [entry for entry in entries if entry.isidentifier() and os.path.isdir(os.path.join(folder, entry))]
 
 
-def load(target: str, root: str) -> Any:
-    """Import the object that ``module:name`` names; dots in the name go into attributes."""
+def load(target: str, root: str, is_meant: Optional[Callable[[Any], bool]] = None) -> Any:
+    """Import the object that ``module:name`` names; dots in the name go into attributes.
+
+    `is_meant` tells the objects of the module that could be meant where there is none of the name.
+    """
     name, colon, path = target.partition(":")
     if not colon or not name or not path:
         raise StartError("load " + target, "%r is not of the form module:name" % target, "write module:function")
@@ -36,7 +39,7 @@ def load(target: str, root: str) -> Any:
     found = module
     for part in path.split("."):
         if not hasattr(found, part):
-            raise missing_name(target, found, part, name)
+            raise missing_name(target, found, part, name, is_meant)
         found = getattr(found, part)
     return found
 
@@ -75,8 +78,12 @@ def hint_on_import(error: BaseException, name: str, root: str) -> str:
     return "the module must be importable on its own"
 
 
-def missing_name(target: str, owner: Any, part: str, module: str) -> StartError:
+def missing_name(
+    target: str, owner: Any, part: str, module: str, is_meant: Optional[Callable[[Any], bool]] = None
+) -> StartError:
     """Name the nearest right names in a module."""
     known = [name for name in dir(owner) if not name.startswith("_")]
+    if is_meant is not None:
+        known = [name for name in known if is_meant(getattr(owner, name, None))]
     file = getattr(sys.modules[module], "__file__", None) or "a built-in module"
     return StartError("load " + target, "%s has no %r" % (file, part), nearest(part, known))

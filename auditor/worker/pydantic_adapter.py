@@ -156,7 +156,7 @@ def open_adapter(config: Dict[str, Any]) -> PydanticAdapter:
 
 def load_model(target: str, root: str) -> Any:
     """Load a model of Pydantic 2."""
-    model = loading.load(target, root)
+    model = loading.load(target, root, is_own_model)
     tried = "load the model " + target
     if hasattr(model, "__fields__") and not hasattr(model, "__pydantic_validator__"):
         raise StartError(
@@ -171,6 +171,12 @@ def load_model(target: str, root: str) -> Any:
     except Exception as error:
         raise StartError(tried, "%s: %s" % (type(error).__name__, error), "the model must be complete") from error
     return model
+
+
+def is_own_model(value: Any) -> bool:
+    """Tell a model of the consumer from what its module imports, of pydantic and otherwise."""
+    is_model = isinstance(value, type) and hasattr(value, "model_validate_json")
+    return is_model and value.__module__.partition(".")[0] != "pydantic"
 
 
 def validation_error() -> Any:

@@ -7,8 +7,10 @@ import pytest
 import typer.main
 
 from auditor.cli.main import app
+from auditor.judge.typed import CANONICAL, read_typed
 from auditor.report import SUFFIXES
 from auditor.spec.keys import TABLES, TOP
+from auditor.spec.models import FieldSpec
 
 REPOSITORY = Path(__file__).parents[2]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -70,3 +72,28 @@ def test_every_key_of_the_spec_is_documented(key: str) -> None:
 def test_every_format_and_exit_code_is_documented() -> None:
     assert [suffix for suffix in SUFFIXES if f"`{suffix}`" not in README] == []
     assert [code for code in ("130", "2", "3", "1", "0") if f"**{code}**" not in README] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "key"), [(table, key) for table, (keys, _) in TABLES.items() for key in keys if key != "bounds"]
+)
+def test_the_default_of_every_key_is_documented(table: str, key: str) -> None:
+    """The row of a key names the default that the spec's model has, or says that the key is needed."""
+    [row] = re.findall(rf"^\| [^|]*`{key}`[^|]* \| ([^|]+) \|", README.split(f"### `[{table}")[1], re.MULTILINE)[:1]
+    field = TABLES[table][1].model_fields[key]
+    shown = {"timeout": '"2 s"', "memory": '"1 GiB"', "planned": "false"}.get(key, field.default)
+    if field.is_required():
+        assert row == "needed"
+    elif isinstance(shown, str | int) and shown != "":
+        assert f"`{shown}`" in row
+
+
+@pytest.mark.parametrize("kind", CANONICAL)
+def test_the_canonical_form_of_every_type_is_documented(kind: str) -> None:
+    """Each form that the table shows is read by the typed reader, and each that it denies is not."""
+    [(form, denied)] = re.findall(rf"^\| [^|]*`{kind}`[^|]* \| ([^|]+) \| ([^|]*)\|", README, re.MULTILINE)[-1:]
+    bounds = {"minimum": 1, "maximum": 100} if kind == "ordinal" else {"unit": "kg"} if kind == "quantity" else {}
+    field = FieldSpec(name="f", type=kind, **bounds)  # type: ignore[arg-type]
+    forms = [text for text in re.findall(r"`([^`]+)`", form) if text not in ("T", "Z", "+01:00", "unit")]
+    assert all(read_typed(field, f'"{text}"')[0] for text in forms)
+    assert not any(read_typed(field, f'"{text}"')[0] for text in re.findall(r"`([^`]+)`", denied))

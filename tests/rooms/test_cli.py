@@ -126,3 +126,22 @@ def test_no_runs_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = CliRunner().invoke(app, ["report", "latest"])
     assert said.exit_code == 2
     assert "run latest: neither a folder with a run.json nor an id" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "choices"),
+    [("--fail-on", "high or medium or low or never"), ("--broken-references", "stop or report")],
+)
+def test_a_word_that_an_option_does_not_take_is_answered_with_those_it_takes(option: str, choices: str) -> None:
+    said = CliRunner().invoke(app, ["run", option, "info"])
+    assert said.exit_code == 2
+    assert f"there is no 'info'; choose {choices}" in " ".join(said.stderr.split())
+    assert "Value error" not in said.stderr
+
+
+def test_a_spec_that_is_not_there_has_no_mistakes_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["run"], ["run", "nowhere.toml"], ["read", "total", "1"]):
+        said = CliRunner().invoke(app, arguments)
+        assert said.exit_code == 2
+        assert "there is no" in said.stderr and "in the spec" not in said.stderr

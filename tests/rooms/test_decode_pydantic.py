@@ -302,6 +302,7 @@ def test_a_model_receives_text_where_the_consumer_does(folder):
     ("model", "more", "seen", "hint"),
     [
         ("Contrct", {}, "has no 'Contrct'", "'Contract'"),
+        ("BaseModl", {}, "has no 'BaseModl'", "there are: "),
         ("NoModel", {}, "no Pydantic model", "BaseModel"),
         ("Open", {}, "NotThere", "complete"),
         ("Contract", {"types": {"x": "date"}}, "none of the spec's fields", "count"),
@@ -313,3 +314,4 @@ def test_a_model_that_cannot_be_used_is_an_error(folder, model, more, seen, hint
         session_of(folder, model, **more)
     assert seen in caught.value.seen
     assert hint in caught.value.hint
+    assert "'BaseModel'" not in caught.value.hint, "it is imported, and no model of the consumer"

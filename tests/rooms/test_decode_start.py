@@ -54,6 +54,14 @@ def test_a_start_that_never_ends_is_an_error(monkeypatch):
     assert "not ready within 1 s" in failure(BROKEN, "waits:read").seen
 
 
+@pytest.mark.parametrize("program", ["/bin/ls", "/bin/true", "/bin/cat"])
+def test_a_program_that_is_no_interpreter_is_said_to_be_none(tmp_path, program):
+    error = failure(tmp_path, "m:f", interpreter=program)
+    assert error.tried == f"start {program}"
+    assert "no Python interpreter" in error.seen and "cannot access" not in error.seen
+    assert "`interpreter` must name a Python" in error.hint
+
+
 def test_a_missing_interpreter_or_root_is_an_error(tmp_path):
     assert "no such file" in failure(tmp_path, "m:f", interpreter="none/bin/python").seen
     assert "no such folder" in failure(tmp_path, "m:f", root="nowhere").seen
@@ -63,7 +71,7 @@ def test_a_missing_interpreter_or_root_is_an_error(tmp_path):
     plain.chmod(plain.stat().st_mode | stat.S_IXUSR)
     error = failure(tmp_path, "m:f", interpreter="python")
     assert "exit code 4" in error.seen
-    assert "Python interpreter?" in error.hint
+    assert "must name a Python" in error.hint
 
 
 def test_consumers_with_modules_of_one_name_do_not_see_each_other():

@@ -49,7 +49,7 @@ def refused(workspace, predictions="p.csv", references=None, fields=TOTAL, **cas
         ("p.csv", "case_id,total,total\na,1,1\n", ["p.csv, line 1", "'total' occurs twice"]),
         ("p.csv", "case,total\na,1\n", ["no column 'case_id'", "did you mean 'case'?", "columns: 'case', 'total'"]),
         ("p.csv", "case_id,totals\na,1\n", ["no column 'total' for the prediction", "did you mean 'totals'?"]),
-        ("p.csv", "case_id,total\na,1\n,2\n\"\",3\n", ["p.csv, row 2", "p.csv, row 3", "2 rows have no id"]),
+        ("p.csv", "case_id,total\na,1\n,2\n\"\",3\n", ["p.csv, rows 2 and 3", "2 rows have no id"]),
         ("p.jsonl", '{"case_id": "a", "total": 1\n', ["p.jsonl, line 1, column 28", "not valid JSON"]),
         ("p.jsonl", '{"case_id": "a", "total": 1}\n\n{"case_id": "b", "total": 01}\n', ["p.jsonl, line 3, column 28"]),
         ("p.jsonl", '{"case_id": "a", "total": 1} {}\n', ["p.jsonl, line 1, column 30", "text follows the object"]),
@@ -131,8 +131,9 @@ def test_a_repeated_id_is_an_error_that_names_it(workspace, role, suffix):
     good = workspace.write("good.csv", GOOD)
     message = refused(workspace, *((name, good) if role == "prediction" else (good, name)))
     assert "2 ids occur more than once" in message
-    assert f"x.{suffix}, row 1, x.{suffix}, row 3, x.{suffix}, row 6: 'a' occurs 3 times in the {role}s" in message
-    assert f"x.{suffix}, row 2, x.{suffix}, row 5: 'b' occurs 2 times" in message
+    after = " (after the header)" if suffix == "csv" else ""
+    assert f"x.{suffix}, rows 1, 3 and 6{after}: the id 'a' occurs 3 times in the {role}s" in message
+    assert f"x.{suffix}, rows 2 and 5{after}: the id 'b' occurs 2 times" in message
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -144,7 +145,7 @@ def test_a_repeated_id_and_field_is_an_error_that_names_it(workspace, same):
     name = workspace.csv("x.csv", rows)
     message = refused(workspace, name, name if same else None)
     assert "1 (id, field) occurs more than once" in message
-    assert "x.csv, row 1, x.csv, row 5: 'a', 'total' occurs 2 times" in message
+    assert "x.csv, rows 1 and 5 (after the header): the (id, field) 'a', 'total' occurs 2 times" in message
 
 
 def test_an_id_is_the_same_id_as_number_and_as_text(workspace):

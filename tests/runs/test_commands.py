@@ -102,9 +102,10 @@ def test_read_shows_every_consumer(workspace: Path) -> None:
     done = auditor(workspace, "read", "effective_date", "March 1, 2024", "2024-03-01")
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.split('"2024-03-01"')
-    assert "not read alike" in first
+    assert "read by some only" in first
     assert "date:2024-03-01" in first
-    assert "read alike" in second and "not read alike" not in second
+    assert second.startswith("  read alike")
+    assert '"nothing"  read by none' in auditor(workspace, "read", "effective_date", "nothing").stdout
     assert "bool:true" in auditor(workspace, "read", "--spec", "audit.toml", "--json", "auto_renew", "true").stdout
     assert "did you mean" in auditor(workspace, "read", "efective_date", "x").stderr
 
@@ -148,3 +149,23 @@ def test_a_wrong_source_date_epoch_is_named(workspace: Path) -> None:
     variables = environment() | {"SOURCE_DATE_EPOCH": "abc"}
     done = subprocess.run(command, cwd=workspace, env=variables, capture_output=True, text=True)
     assert (done.returncode, "SOURCE_DATE_EPOCH: 'abc' is no number" in done.stderr) == (2, True)
+
+
+def test_what_is_wrong_with_several_consumers_is_said_at_once(tmp_path: Path) -> None:
+    """A wrong function, a module that is not there and a wrong model: three starts fail, and one message says so."""
+    (tmp_path / "parsers.py").write_text("def total(text): return int(text)\n")
+    (tmp_path / "models.py").write_text("from pydantic import BaseModel\nclass Order(BaseModel):\n    total: int\n")
+    (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,total,1,1\n")
+    (tmp_path / "audit.toml").write_text(
+        'name = "three"\n[cases]\npredictions = "records.csv"\nreferences = "records.csv"\n[fields.total]\n'
+        'type = "integer"\n[consumers.billing]\nadapter = "python"\nreads.total = "parsers:totl"\n[consumers.ledger]\n'
+        'adapter = "python"\nreads.total = "parser:total"\n[consumers.api]\nadapter = "pydantic"\n'
+        'model = "models:Ordr"\n[consumers.sound]\nadapter = "python"\nreads.total = "parsers:total"\n'
+    )
+    for command in (("run",), ("read", "total", "1")):
+        done = auditor(tmp_path, *command)
+        assert done.returncode == 2
+        assert "3 consumers could not be started" in done.stderr
+        for hint in ("did you mean 'total'?", "did you mean 'parsers'?", "did you mean 'Order'?"):
+            assert hint in done.stderr, hint
+        assert "sound" not in done.stderr

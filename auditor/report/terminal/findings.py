@@ -88,7 +88,8 @@ def _write_group(group: Group, paper: Paper) -> None:
 
 def _shapes(shapes: dict[str, int]) -> str:
     ordered = sorted(shapes.items(), key=lambda item: (-item[1], item[0]))
-    shown = ", ".join(f"{shape} {count:,}" for shape, count in ordered[:SHAPES])
+    quoted = [(f'"{shape}"' if " " in shape or "," in shape else shape, count) for shape, count in ordered[:SHAPES]]
+    shown = ", ".join(f"{shape} {count:,}" for shape, count in quoted)
     return shown + (f" and {len(ordered) - SHAPES:,} more" if len(ordered) > SHAPES else "")
 
 
