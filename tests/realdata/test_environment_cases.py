@@ -169,7 +169,7 @@ def read_alike(case, consumer):
     return {text for text in case["inputs"] if len({reading[text] for reading in readings}) == 1}
 
 
-@pytest.mark.parametrize(("name", "kind"), WHO, ids="-".join)
+@pytest.mark.parametrize(("name", "kind"), WHO)
 def test_what_a_report_saw_move_is_found_with_its_cause(name, kind, tmp_path):
     if KINDS[kind] and shutil.which(KINDS[kind]) is None:
         pytest.skip(f"no {KINDS[kind]} on PATH")
