@@ -316,7 +316,7 @@ def test_keys_that_no_payload_carries_are_numbers_and_all_else_is_null_and_said(
     assert ready["scope"] == "payload"
     assert ready["scope_note"] == (
         "NULL, as no payload carries it: raw.src.loaded_at, raw.src.region, raw.src.updated_at; "
-        "another one in each row: raw.src.batch; not among the references: raw.src.e"
+        "another one in each row: raw.src.batch"
     )
     assert warehouse.decode_records("d", [{"d": "a"}, {"d": "b"}]) == ["text:a", "text:b"]
 
