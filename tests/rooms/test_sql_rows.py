@@ -362,6 +362,19 @@ def test_records_that_meet_are_refused(tmp_path: Path, model: str, seen: str) ->
 
 
 @pytest.mark.parametrize(
+    "model",
+    [
+        "select mean(length(d)) as d, arbitrary(e) as e from raw.src",
+        "create macro top(x) as max(x); select top(d) as d, top(e) as e from raw.src",
+        "create macro top1(x) as row_number() over (order by x) = 1; select id, d, e from raw.src qualify top1(d)",
+    ],
+)
+def test_what_only_the_engine_knows_to_bring_records_together_is_refused(tmp_path: Path, model: str) -> None:
+    with pytest.raises(StartError, match="the records of one table meet"):
+        Warehouse(tmp_path, model)
+
+
+@pytest.mark.parametrize(
     ("model", "seen"),
     [
         ("select id, d, e from raw.src where region = 'EU' and status = 'active'", "region = 'EU' (of raw.src.region)"),
