@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from . import sql_model_run
-from .sql_engine import SURROGATE, Engine, can_be_sent, parts_of
+from .sql_engine import SURROGATE, Engine, can_be_sent, message_of, parts_of
 from .sql_expression import Expression
 from .sql_tags import take
 
@@ -56,9 +56,12 @@ class SqlAdapter:
         try:
             for part in parts_of(sendable):
                 marks += reader.read(sendable[part.start : part.stop])
-        except self.engine.fatal:
+        except self.engine.fatal as error:
             self._reopen()
-            raise
+            if len(values) > 1:
+                raise
+            # Production has lost its database, too: that is no rejection of a value.
+            return [None], {0: ["crashed", "%s: %s" % (type(error).__name__, message_of(error))]}
         texts, faults = take(marks, reader.kind)
         return (texts, faults) if sendable is values else put_back(values, texts, faults)
 
