@@ -13,14 +13,14 @@ from __future__ import annotations
 import os
 
 from . import sql_model_run
-from .sql_engine import SURROGATE, Engine, can_be_sent, parts_of
+from .sql_engine import SURROGATE, Engine, can_be_sent, message_of, parts_of
 from .sql_expression import Expression
 from .sql_rows import Rows
 from .sql_tags import take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, Optional, Tuple
+    from typing import Any, Dict, List, Optional, Tuple
 
 
 class SqlAdapter:
@@ -65,23 +65,30 @@ class SqlAdapter:
         reader = self.readers[field]
         sendable = values if can_be_sent("".join(values)) else [value for value in values if can_be_sent(value)]
         marks: "List[str]" = []
-        for part in parts_of(sendable):
-            marks += self._marks(reader.read, sendable[part.start : part.stop])
+        try:
+            for part in parts_of(sendable):
+                marks += reader.read(sendable[part.start : part.stop])
+        except self.engine.fatal as error:
+            return self._lost(error, values)
         texts, faults = take(marks, reader.kind)
         return (texts, faults) if sendable is values else put_back(values, texts, faults)
 
     def decode_payloads(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
         """Decode the field in whole rows, each the JSON text of a list of texts."""
-        rows = self.rows
-        assert rows is not None, "rows are sent in payload scope only"
-        return take(self._marks(lambda part: rows.read(field, part), values), self.readers[field].kind)
-
-    def _marks(self, read: "Callable[[List[str]], List[str]]", values: "List[str]") -> "List[str]":
+        assert self.rows is not None, "rows are sent in payload scope only"
         try:
-            return read(values)
-        except self.engine.fatal:
-            self._reopen()
-            raise
+            marks = self.rows.read(field, values)
+        except self.engine.fatal as error:
+            return self._lost(error, values)
+        return take(marks, self.readers[field].kind)
+
+    def _lost(self, error: BaseException, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
+        """Open the engine anew after an error that ended it; one value is to blame only where it was alone."""
+        self._reopen()
+        if len(values) > 1:
+            raise error
+        # Production has lost its database, too: that is no rejection of a value.
+        return [None], {0: ["crashed", "%s: %s" % (type(error).__name__, message_of(error))]}
 
     def _reopen(self) -> None:
         self.engine.reopen()
