@@ -24,6 +24,7 @@ from auditor.audit.summary import (
     mark_untrusted,
     summarise_consumers,
     summarise_fields,
+    summarise_probes,
 )
 from auditor.audit.units import FieldUnits, count_units, create_units, field_units
 from auditor.decode.session import Session
@@ -180,9 +181,7 @@ def _score(
     withhold = bool(broken) and on_broken == "stop"
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
     columns = all_columns(spec, patterns, readiness, withhold_rates=withhold)
-    columns = add_environments(
-        connection, spec, columns, decoded.readers, decoded.index, decoded.environments.environments
-    )
+    columns = add_environments(connection, spec, columns, decoded.readers, decoded.index, decoded.environments.singles)
     context = Context(
         connection=connection,
         spec=spec,
@@ -208,4 +207,5 @@ def _score(
         broken=broken,
         withhold_rates=withhold,
         notes=decoded.notes,
+        probe=summarise_probes(spec, decoded.environments.level, decoded.environments.of_consumers),
     )

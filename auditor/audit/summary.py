@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +14,8 @@ from duckdb import DuckDBPyConnection
 
 from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
-from auditor.model.dependence import Probed
+from auditor.model.dependence import Probed, ProbedEnvironment, ProbeSummary
+from auditor.model.environment import Environment
 from auditor.model.run import (
     BrokenReference,
     CaseCounts,
@@ -25,6 +26,8 @@ from auditor.model.run import (
     Run,
     RunEnvironment,
 )
+from auditor.probe import Level
+from auditor.probe.launch import with_what_was_set
 from auditor.score.columns import (
     ColumnTraits,
     PatternCounts,
@@ -90,6 +93,28 @@ def summarise_consumers(
             not_fixed=readiness[name].not_fixed,
         )
         for name, consumer in spec.consumers.items()
+    )
+
+
+def summarise_probes(spec: AuditSpec, level: Level, probed: Iterable[Probed]) -> ProbeSummary:
+    """Give the environments in which consumers were started, as they were in force there, each with its consumers."""
+    base = spec.environment.environment()
+    in_force: dict[Environment, list[str]] = {}
+    for one in probed:
+        for environment in one.launched:
+            as_set = with_what_was_set(environment, base, one.not_varied)
+            if as_set.differs_in(base):
+                in_force.setdefault(as_set, []).append(one.consumer)
+    return ProbeSummary(
+        level,
+        tuple(
+            ProbedEnvironment(
+                **asdict(environment),
+                varied=environment.differs_in(base),
+                consumers=tuple(dict.fromkeys(consumers)),
+            )
+            for environment, consumers in in_force.items()
+        ),
     )
 
 
@@ -162,6 +187,7 @@ def make_run(
     broken: tuple[BrokenReference, ...],
     withhold_rates: bool,
     notes: tuple[str, ...],
+    probe: ProbeSummary,
 ) -> Run:
     """Give the finished run."""
     created = created_at()
@@ -185,4 +211,5 @@ def make_run(
         spec=spec.file.name,
         sources=sources,
         notes=notes,
+        probe=probe,
     )

@@ -6,10 +6,11 @@ import re
 from typing import Final
 
 from auditor.model import figures
-from auditor.model.run import Column, ConsumerSummary, Finding, Run, Share, Witness
-from auditor.report import view
+from auditor.model.run import Column, Finding, Run, Share
+from auditor.report import environments, view
 from auditor.report.text import visible
 from auditor.report.view import FieldView
+from auditor.report.witnesses import WitnessView, witness_views
 
 #: GitHub refuses a comment beyond 65,536 characters.
 LIMIT: Final = 65_000
@@ -20,6 +21,7 @@ _SHAPES: Final = 8
 _CODE_LIMIT: Final = 160
 _TITLE_LIMIT: Final = 300
 _DETAIL_LIMIT: Final = 800
+_NO_PROOF_LIMIT: Final = 2000
 
 _HEAD: Final = (
     "field",
@@ -110,6 +112,7 @@ def _head(run: Run) -> str:
         lines.append(f"**{prose(view.WITHHELD)}**\n")
     elif not any(column.judged for column in run.columns):
         lines.append(f"{view.NO_CASES}\n")
+    lines.append(f"Probes: {prose(environments.probe_line(run), _NO_PROOF_LIMIT)}\n")
     return "\n".join(lines)
 
 
@@ -137,11 +140,10 @@ def _broken_references(run: Run, room: int) -> str:
 def _columns(run: Run, room: int) -> str:
     if not run.columns:
         return ""
-    consumers = {consumer.name: consumer for consumer in run.consumers}
     alike = view.blocked_alike(run)
     rows: list[str] = []
     for field in view.field_views(run):
-        rows += [_row(column, consumers, alike) for column in field.columns]
+        rows += [_row(column, run, alike) for column in field.columns]
         rows += _joint_rows(field)
     table = [f"| {' | '.join(_HEAD)} |", "|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
     shown = _fitting(rows, room - 500)
@@ -149,12 +151,14 @@ def _columns(run: Run, room: int) -> str:
     return "\n".join([*table, *shown, more])
 
 
-def _row(column: Column, consumers: dict[str, ConsumerSummary], alike: bool) -> str:
+def _row(column: Column, run: Run, alike: bool) -> str:
     rate = _unit(figures.rate(column))
-    notes = [cell(note) for note in view.badges(column, consumers)]
+    notes = [cell(note) for note in view.badges(column, run)]
     if column.untrusted:
         rate = f"~~{rate}~~"
         notes.insert(0, f"**untrusted**: {', '.join(cell(reason) for reason in column.untrusted)}")
+    if moves := environments.range_text(column):
+        rate = f"{rate} ({moves})"
     cells = (
         cell(column.field),
         cell(column.consumer),
@@ -189,9 +193,9 @@ def _unit(rate: str) -> str:
 def _bugs(run: Run, room: int) -> str:
     """Give the worst bugs whole, the next as a line each, and the number of those beyond."""
     if not run.findings:
-        return f"**{view.NO_BUGS}** {view.NO_PROOF}\n"
+        return f"**{view.NO_BUGS}** {prose(environments.no_proof(run), _NO_PROOF_LIMIT)}\n"
     findings = view.worst_first(run.findings)
-    shown = _fitting([_bug(finding) for finding in findings], room * 3 // 4)
+    shown = _fitting([_bug(run, finding) for finding in findings], room * 3 // 4)
     rest = findings[len(shown) :]
     lines = _fitting([_bug_line(finding) for finding in rest], room - sum(map(_size, shown)) - len(shown) - 200)
     left = len(rest) - len(lines)
@@ -204,7 +208,7 @@ def _bug_line(finding: Finding) -> str:
     return f"- {_SEVERITY[finding.severity]} **{prose(finding.code)}**: {prose(finding.title, _TITLE_LIMIT)} ({place})"
 
 
-def _bug(finding: Finding) -> str:
+def _bug(run: Run, finding: Finding) -> str:
     severity = _SEVERITY[finding.severity]
     parts = (
         f"<details><summary>{severity} <b>{html_prose(finding.code)}</b>: {html_prose(finding.title)}</summary>",
@@ -213,7 +217,7 @@ def _bug(finding: Finding) -> str:
         f"Cause: {prose(finding.cause)}" if finding.cause else "",
         f"At {code(f'{finding.location.file}:{finding.location.line}')}" if finding.location else "",
         "\n".join(f"- {prose(kind)}: {_shapes(counts)}" for kind, counts in finding.shapes.items()),
-        *(_witness(witness) for witness in finding.witnesses[:_WITNESSES]),
+        *(_witness(witness) for witness in witness_views(run, finding)[:_WITNESSES]),
         "\n".join(f"{number}. {prose(fix)}" for number, fix in enumerate(finding.fixes[:_FIXES], 1)),
         "</details>\n",
     )
@@ -239,7 +243,14 @@ def _shapes(counts: dict[str, int]) -> str:
     return ", ".join(f"{code(shape)} {count:,}" for shape, count in ordered[:_SHAPES]) + more
 
 
-def _witness(witness: Witness) -> str:
-    rows = [f"| {cell(name)} | {cell(view.decoded(decoding))} |" for name, decoding in witness.decodings.items()]
-    head = f"{code(witness.raw)} ({prose(view.witness_place(witness), _TITLE_LIMIT)})"
-    return "\n".join([head, "", "| consumer | reads it as |", "|---|---|", *rows])
+def _witness(witness: WitnessView) -> str:
+    rows = [
+        f"| {cell(reading.consumer)} | {cell(view.decoded(reading.decoding))} |"
+        + (f" {cell(reading.where) if reading.where else ''} |" if witness.moves else "")
+        for reading in witness.readings
+    ]
+    head = f"{code(witness.raw)} ({prose(witness.place, _TITLE_LIMIT)})"
+    named, line = "| consumer | reads it as |", "|---|---|"
+    if witness.moves:
+        named, line = f"{named} in |", f"{line}---|"
+    return "\n".join([head, "", named, line, *rows])

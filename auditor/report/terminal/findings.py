@@ -7,10 +7,11 @@ from typing import Final
 from rich.text import Text
 
 from auditor.model.figures import plural
-from auditor.model.run import Finding, Run, Witness
-from auditor.report import view
+from auditor.model.run import Finding, Run
+from auditor.report import environments, view
 from auditor.report.terminal.paper import LABEL, Paper
 from auditor.report.text import DATA_LIMIT, PROSE_LIMIT
+from auditor.report.witnesses import WitnessView, witness_views
 
 WITNESSES: Final = 3
 SHAPES: Final = 8
@@ -41,16 +42,16 @@ def write_findings(run: Run, paper: Paper) -> None:
     """Print every bug, or say that there is none and what that does not prove."""
     if not run.findings:
         paper.line(paper.text(view.NO_BUGS, "bold green"))
-        paper.line(paper.text(view.NO_PROOF, limit=PROSE_LIMIT))
+        paper.line(paper.text(environments.no_proof(run), limit=PROSE_LIMIT))
         return
     counts = ", ".join(f"{count} {severity}" for severity, count in view.severity_counts(run.findings).items())
     paper.line(paper.text("BUGS", "bold"), paper.text(f"  {counts}"))
     for finding in view.worst_first(run.findings):
         paper.blank()
-        _write_finding(finding, paper)
+        _write_finding(run, finding, paper)
 
 
-def _write_finding(finding: Finding, paper: Paper) -> None:
+def _write_finding(run: Run, finding: Finding, paper: Paper) -> None:
     style = _STYLES[finding.severity]
     owners = ", ".join(dict.fromkeys(finding.owners))
     place = " · ".join(part for part in (finding.field, ", ".join(finding.consumers)) if part)
@@ -72,10 +73,11 @@ def _write_finding(finding: Finding, paper: Paper) -> None:
         paper.item("" if number else "shapes", f"{kind}: {_shapes(shapes)}", indent=2)
     if finding.location is not None:
         paper.item("at", f"{finding.location.file}:{finding.location.line}", indent=2)
-    for witness in finding.witnesses[:WITNESSES]:
+    witnesses = witness_views(run, finding)
+    for witness in witnesses[:WITNESSES]:
         _write_witness(witness, paper)
-    if len(finding.witnesses) > WITNESSES:
-        more = plural(len(finding.witnesses) - WITNESSES, "more witness", "more witnesses")
+    if len(witnesses) > WITNESSES:
+        more = plural(len(witnesses) - WITNESSES, "more witness", "more witnesses")
         paper.item("", f"{more} in the html and json reports", "dim", indent=2)
     for number, fix in enumerate(finding.fixes, 1):
         paper.item("to fix" if number == 1 else "", f"{number}. {fix}", indent=2)
@@ -87,11 +89,13 @@ def _shapes(shapes: dict[str, int]) -> str:
     return shown + (f" and {len(ordered) - SHAPES:,} more" if len(ordered) > SHAPES else "")
 
 
-def _write_witness(witness: Witness, paper: Paper) -> None:
-    place = view.witness_place(witness)
-    paper.item("witness", paper.text(witness.raw, "magenta").append_text(paper.text(f"  {place}", "dim")), indent=2)
-    names = [paper.text(name) for name in witness.decodings]
+def _write_witness(witness: WitnessView, paper: Paper) -> None:
+    place = paper.text(f"  {witness.place}", "dim")
+    paper.item("witness", paper.text(witness.raw, "magenta").append_text(place), indent=2)
+    names = [paper.text(reading.consumer) for reading in witness.readings]
     width = min(max((name.cell_len for name in names), default=0), DATA_LIMIT // 10)
-    for name, decoding in zip(names, witness.decodings.values(), strict=True):
-        style = "green" if decoding.status == "value" else "red"
-        paper.line(paper.text(view.decoded(decoding), style), indent=2 + LABEL, hang=width + 2, head=name.append("  "))
+    for name, reading in zip(names, witness.readings, strict=True):
+        said = paper.text(view.decoded(reading.decoding), "green" if reading.decoding.status == "value" else "red")
+        if reading.where:
+            said.append_text(paper.text(f"  [{reading.where}]", "yellow"))
+        paper.line(said, indent=2 + LABEL, hang=width + 2, head=name.append("  "))
