@@ -12,12 +12,15 @@ from auditor.model.document import to_document
 from auditor.model.run import Column, ConsumerSummary, Run
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 from auditor.report import environments
-from auditor.report.text import DATA_LIMIT, visible
+from auditor.report.text import DATA_LIMIT, WHOLE, visible
 
 _PAIRS: Final = ("interval", "ceiling_interval")
 
 #: Cells that are made for a reader of the table: a row stands alone, without the head of a report.
 _OF_ENVIRONMENTS: Final = ("range_low", "range_high", "range_flips", "depends", "probe", "not_varied")
+
+#: Cells that a program reads: cut short, they would be no JSON any more.
+_WHOLE: Final = frozenset({"by_environment", "flips"})
 
 #: What makes a spreadsheet take a cell for a formula, the full-width forms included.
 _FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")
@@ -33,7 +36,7 @@ def csv_text(run: Run) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*_flat(_column_keys()), *_OF_ENVIRONMENTS])
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    writer.writerows([_cell(*item) for item in row.items()] for row in rows)
     return out.getvalue()
 
 
@@ -58,7 +61,7 @@ def _flat(column: dict[str, Any]) -> dict[str, Any]:
         elif key == "hints":
             flat[key] = "; ".join(value)
         elif key in ("by_environment", "flips"):
-            flat[key] = json.dumps(value, ensure_ascii=False) if value else ""
+            flat[key] = json.dumps(value) if value else ""
         else:
             flat[key] = value
     return flat
@@ -66,7 +69,7 @@ def _flat(column: dict[str, Any]) -> dict[str, Any]:
 
 def _of_environments(run: Run, column: Column, consumer: ConsumerSummary | None) -> dict[str, Any]:
     """Give what qualifies the rate: its range over environments, what it depends on, how far that was looked for."""
-    rates = [entry["content_rate"] for entry in column.by_environment if entry["content_rate"] is not None]
+    rates = [entry["content_rate"] for entry in environments.entries(column) if entry["content_rate"] is not None]
     values = (
         min(rates, default=None),
         max(rates, default=None),
@@ -78,11 +81,11 @@ def _of_environments(run: Run, column: Column, consumer: ConsumerSummary | None)
     return dict(zip(_OF_ENVIRONMENTS, values, strict=True))
 
 
-def _cell(value: Any) -> str:
+def _cell(key: str, value: Any) -> str:
     """Give a cell; a number stays a number, a text that would be a formula is quoted with an apostrophe."""
     if value is None:
         return ""
     if not isinstance(value, str):
         return repr(value)
-    shown = visible(value, DATA_LIMIT)
+    shown = visible(value, WHOLE if key in _WHOLE else DATA_LIMIT)
     return f"'{shown}" if value.startswith(_FORMULA) or value.lstrip().startswith(_FORMULA) else shown

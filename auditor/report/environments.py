@@ -33,6 +33,8 @@ _NOUNS: Final = {
 }
 _SINGULAR: Final = {"zone": "time zone", "elsewhere": "folder and HOME"}
 
+_KEYS: Final = frozenset({"environment", "varied", "ok", "judged", "content_rate", "flips"})
+
 #: What a run that was not probed leaves open.
 _OPEN: Final = (
     "every string was read in the base environment only, so that it is not known whether a value depends on the "
@@ -77,14 +79,19 @@ class EnvironmentRow:
     flips: int
 
 
+def entries(column: Column) -> list[dict[str, Any]]:
+    """Give what is known of a column by environment; what a later version writes otherwise is left to it."""
+    return [entry for entry in column.by_environment if entry.keys() >= _KEYS]
+
+
 def spreads(column: Column) -> tuple[Spread, ...]:
     """Give the range of a column for each factor that moves it."""
     found = []
-    for factor, entries in _by_factor(column).items():
-        rates = sorted((entry["ok"] / entry["judged"], _rate(entry)) for entry in entries if _rate(entry) != NO_RATE)
+    for factor, tried in _by_factor(column).items():
+        rates = sorted((entry["ok"] / entry["judged"], _rate(entry)) for entry in tried if _rate(entry) != NO_RATE)
         low, high = (rates[0][1], rates[-1][1]) if rates else (NO_RATE, NO_RATE)
-        most = max(entry["flips"] for entry in entries)
-        found.append(Spread(factor, low, high, len(entries), column.flips.get(factor, most)))
+        most = max(entry["flips"] for entry in tried)
+        found.append(Spread(factor, low, high, len(tried), column.flips.get(factor, most)))
     return tuple(found)
 
 
@@ -95,8 +102,8 @@ def range_text(column: Column) -> str:
 
 def widest_range(column: Column) -> str:
     """Give the lowest and the highest rate over all environments: ``85.0–93.0``; nothing where no rate moves."""
-    entries = [entry for entry in column.by_environment if _rate(entry) != NO_RATE]
-    ordered = sorted(entries, key=lambda entry: entry["ok"] / entry["judged"])
+    rated = [entry for entry in entries(column) if _rate(entry) != NO_RATE]
+    ordered = sorted(rated, key=lambda entry: entry["ok"] / entry["judged"])
     if not ordered or _rate(ordered[0]) == _rate(ordered[-1]):
         return ""
     return f"{_rate(ordered[0])}–{_rate(ordered[-1])}"
@@ -105,9 +112,8 @@ def widest_range(column: Column) -> str:
 def tables(column: Column) -> tuple[tuple[str, tuple[EnvironmentRow, ...]], ...]:
     """Give, for each factor that moves a column, a heading and a row per environment; days in calendar order."""
     found = []
-    for factor, entries in _by_factor(column).items():
-        base, *others = entries
-        rows = [(str(entry.get(factor, entry["environment"])), entry is base, entry) for entry in (base, *others)]
+    for factor, tried in _by_factor(column).items():
+        rows = [(str(entry.get(factor, entry["environment"])), not entry["varied"], entry) for entry in tried]
         if factor == "clock":
             rows.sort(key=lambda row: row[0])
         heading = "the day it runs" if factor == "clock" else _SINGULAR.get(factor, factor.replace("_", " "))
@@ -122,9 +128,10 @@ def _row(factor: str, value: str, is_base: bool, entry: Mapping[str, Any]) -> En
 
 def _by_factor(column: Column) -> dict[str, list[dict[str, Any]]]:
     """Give the base and the environments of each factor that moves the column."""
-    base = [entry for entry in column.by_environment if not entry["varied"]]
+    known = entries(column)
+    base = [entry for entry in known if not entry["varied"]]
     found: dict[str, list[dict[str, Any]]] = {}
-    for entry in column.by_environment:
+    for entry in known:
         if len(entry["varied"]) == 1:
             found.setdefault(entry["varied"][0], base[:1]).append(entry)
     return found

@@ -112,13 +112,16 @@ def _head(run: Run) -> str:
         lines.append(f"**{prose(view.WITHHELD)}**\n")
     elif not any(column.judged for column in run.columns):
         lines.append(f"{view.NO_CASES}\n")
-    lines.append(f"Probes: {prose(environments.probe_line(run), _NO_PROOF_LIMIT)}\n")
+    if not environments.is_probed(run):
+        lines.append(f"Probes: {prose(environments.probe_line(run), _NO_PROOF_LIMIT)}\n")
     return "\n".join(lines)
 
 
 def _foot(run: Run) -> str:
     parts = ", ".join(f"{name} {code(part)}" for name, part in view.environment_parts(run).items())
-    return f"<sub>run {code(run.run_id)}, auditor {code(run.auditor_version)}, {parts}</sub>\n"
+    made = f"run {code(run.run_id)}, auditor {code(run.auditor_version)}, {parts}"
+    probes = prose(environments.probe_line(run), _NO_PROOF_LIMIT) if environments.is_probed(run) else ""
+    return f"<sub>{made}</sub>\n" + (f"\n<sub>Probes: {probes}</sub>\n" if probes else "")
 
 
 def _broken_references(run: Run, room: int) -> str:
@@ -158,7 +161,7 @@ def _row(column: Column, run: Run, alike: bool) -> str:
         rate = f"~~{rate}~~"
         notes.insert(0, f"**untrusted**: {', '.join(cell(reason) for reason in column.untrusted)}")
     if moves := environments.range_text(column):
-        rate = f"{rate} ({moves})"
+        rate = f"{rate} ({prose(moves)})"
     cells = (
         cell(column.field),
         cell(column.consumer),

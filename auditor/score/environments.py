@@ -88,7 +88,7 @@ def _moved_column(
     withheld = column.content_rate is None
     ordered = sorted(environments, key=lambda one: (FACTORS.index(one.differs_in(base)[0]), one.clock, one.name))
     connection.execute(
-        "CREATE OR REPLACE TEMP TABLE flipped (environment VARCHAR, factor VARCHAR, at BIGINT, n BIGINT,"
+        "CREATE OR REPLACE TEMP TABLE flipped (environment VARCHAR, factor VARCHAR, case_row BIGINT, n BIGINT,"
         " before VARCHAR, after VARCHAR)"
     )
     for environment in ordered:
@@ -104,7 +104,7 @@ def _moved_column(
             flips += n
         entries.append(_entry(environment, base, ok, judged, flips, withheld=withheld))
     flips_by_factor = connection.execute(
-        "SELECT factor, sum(n)::BIGINT FROM (SELECT DISTINCT factor, at, n FROM flipped) GROUP BY factor"
+        "SELECT factor, sum(n)::BIGINT FROM (SELECT DISTINCT factor, case_row, n FROM flipped) GROUP BY factor"
     ).fetchall()
     counts = {factor: 0 for one in ordered for factor in one.differs_in(base)} | dict(flips_by_factor)
     connection.execute("DROP TABLE flipped")
@@ -154,15 +154,15 @@ def _add_flips(
     query = f"""
         INSERT INTO flipped
         WITH um AS ({moved}{i}), tm AS ({references})
-        SELECT $environment, $factor, at, n, before, after FROM (
-            SELECT substr(j.pattern, {position}, 1) AS before, j.n, j.at, CASE
+        SELECT $environment, $factor, case_row, n, before, after FROM (
+            SELECT substr(j.pattern, {position}, 1) AS before, j.n, j.case_row, CASE
                 WHEN before IN ('-', 'x') THEN before
                 WHEN {truth} IS NULL THEN '!'
                 WHEN j.outcome <> 'judged' THEN CASE j.outcome {blocked} END
                 WHEN {nothing} THEN 'a'
                 WHEN {status} = 'v' THEN CASE WHEN {key} = {truth} THEN 'o' ELSE 'w' END
                 ELSE {status} END AS after
-            FROM (SELECT *, rowid AS at FROM judged WHERE field = $field) j
+            FROM (SELECT *, rowid AS case_row FROM judged WHERE field = $field) j
             LEFT JOIN um ON um.unit = j.p_unit
             LEFT JOIN tm ON tm.unit = j.r_unit
             LEFT JOIN outcomes u ON u.unit = j.p_unit
