@@ -11,6 +11,7 @@ import typer
 
 from auditor.cli.exits import FailOn, code_of, readable_until_closed
 from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
+from auditor.cli.probe import Probe, ProbeOption
 
 
 class BrokenReferences(StrEnum):
@@ -18,14 +19,6 @@ class BrokenReferences(StrEnum):
 
     stop = "stop"
     report = "report"
-
-
-class Probe(StrEnum):
-    """How much of a run is decoded again in other environments."""
-
-    full = "full"
-    quick = "quick"
-    off = "off"
 
 
 def run(
@@ -42,12 +35,7 @@ def run(
         BrokenReferences,
         typer.Option(help="stop: withhold all rates and exit with 3. report: count them and show the rates."),
     ] = BrokenReferences.stop,
-    probe: Annotated[
-        Probe,
-        typer.Option(
-            help="How much is decoded again in other environments (clock, zone, locale, …): full, quick, or off."
-        ),
-    ] = Probe.full,
+    probe: ProbeOption = Probe.full,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> int:
     """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""

@@ -84,7 +84,7 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
         affected_outside=outside,
         strings=strings,
         witnesses=_moved_witnesses(group.consumer, list(zip(raws, shown, strict=True)), base),
-        location=_location(group),
+        location=location_of(group.movers),
     )
 
 
@@ -181,9 +181,14 @@ def _calendar(entries: Sequence[Mapping[str, object]]) -> str:
     return "Run on " + ", ".join(f"{day}: {rate} %" for day, rate in days) + "."
 
 
+def cause_of(mover: Mover) -> str:
+    """Say why a string moves, as far as its code and what moves in it tell."""
+    words = WORDS[mover.code]
+    return words.century if _cause_of(mover) == CENTURY else words.cause
+
+
 def _cause(group: _Group) -> str:
-    words = WORDS[group.code]
-    cause = words.century if group.cause == CENTURY else words.cause
+    cause = cause_of(group.movers[0])
     sites = Counter(_place(mover) for mover in group.movers if mover.site is not None)
     if not sites:
         return cause
@@ -196,6 +201,7 @@ def _place(mover: Mover) -> str:
     return f"{site.file}:{site.line} in {site.function}" + (", while importing" if site.at_import else "")
 
 
-def _location(group: _Group) -> Location | None:
-    sites = Counter((mover.site.file, mover.site.line) for mover in group.movers if mover.site is not None)
+def location_of(movers: Sequence[Mover]) -> Location | None:
+    """Give the line that most of the strings owe their value to, where one is known."""
+    sites = Counter((mover.site.file, mover.site.line) for mover in movers if mover.site is not None)
     return Location(*sites.most_common(1)[0][0]) if sites else None

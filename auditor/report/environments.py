@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -226,33 +226,50 @@ def _and_not_varied(run: Run) -> str:
 
 def not_varied(run: Run, consumer: ConsumerSummary) -> tuple[str, ...]:
     """Say what was not varied: ``locale not varied (de_DE, tr_TR could not be set on this machine)``."""
-    return tuple(
-        f"{what}{'' if whole else ' partly'} not varied ({' '.join(part for part in (values, why) if part)})"
-        for what, whole, values, why in _unvaried(run, consumer)
-    )
+    return unvaried_texts(consumer.not_varied, _varied(run, consumer))
 
 
 def not_varied_badges(run: Run, consumer: ConsumerSummary) -> tuple[str, ...]:
     """Say the same short: ``locale not varied``."""
-    found = (f"{what}{'' if whole else ' partly'} not varied" for what, whole, _, _ in _unvaried(run, consumer))
+    found = (part.short for part in _unvaried(consumer.not_varied, _varied(run, consumer)))
     return tuple(dict.fromkeys(found))
 
 
-def _unvaried(run: Run, consumer: ConsumerSummary) -> list[tuple[str, bool, str, str]]:
-    """Give part, whether none of it was varied, the values, and why; notes of one part and reason together."""
+def unvaried_texts(notes: Iterable[str], varied: Collection[str] = ()) -> tuple[str, ...]:
+    """Say what the notes of a consumer's probes hold; the factors `varied` were so in part."""
+    return tuple(
+        f"{part.short} ({' '.join(text for text in (part.values, part.why) if text)})"
+        for part in _unvaried(notes, varied)
+    )
+
+
+def _varied(run: Run, consumer: ConsumerSummary) -> set[str]:
     environments = run.probe.environments if run.probe else ()
+    return {factor for one in environments if consumer.name in one.consumers for factor in one.varied}
+
+
+@dataclass(frozen=True)
+class _Unvaried:
+    """Notes of one part with one reason."""
+
+    short: str
+    values: str
+    why: str
+
+
+def _unvaried(notes: Iterable[str], varied: Collection[str]) -> list[_Unvaried]:
     grouped: dict[tuple[str, str], list[str]] = {}
-    for note in consumer.not_varied:
+    for note in notes:
         what, _, why = note.partition(": ")
         factor = next((name for name in FACTORS if f"{what} ".startswith(f"{name.replace('_', ' ')} ")), "")
         value = what[len(factor) :].strip() if factor else ""
         grouped.setdefault((factor or what, why), []).append(_short(factor, value))
     found = []
     for (what, why), values in grouped.items():
-        whole = what not in FACTORS or not _values(what, consumer.name, environments)
         listed = ", ".join(dict.fromkeys(value for value in values if value))
-        reason = why.removeprefix("it ") if listed else why
-        found.append((_SINGULAR.get(what, what.replace("_", " ")), whole, listed, reason))
+        name = _SINGULAR.get(what, what.replace("_", " "))
+        short = f"{name} partly not varied" if what in varied else f"{name} not varied"
+        found.append(_Unvaried(short, listed, why.removeprefix("it ") if listed else why))
     return found
 
 

@@ -1,0 +1,104 @@
+"""Probes of a few strings: every consumer in fresh processes of other environments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from auditor.decode.stop import Stop
+from auditor.findings.dependence import cause_of, location_of
+from auditor.model.decoding import Decoding, Decodings
+from auditor.model.dependence import Mover, Probed
+from auditor.model.environment import Environment
+from auditor.model.run import Location
+from auditor.probe import Level, Question, probe_consumer
+from auditor.probe.environments import Course, course_of, zones_for
+from auditor.probe.launch import Launcher
+from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """What a decoding depends on besides the string.
+
+    `decodings` are those that are not as in the base, each with its environment, of `tried` environments in which
+    nothing but this factor differed. `components` are the parts of a value that come from the clock; `together` names
+    factors that move it only jointly; `location` is the line that read the clock, where that is known.
+    """
+
+    code: str
+    decodings: tuple[Decoding, ...]
+    tried: int
+    cause: str
+    components: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    location: Location | None = None
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What the probes of one consumer found, by position of the string."""
+
+    dependences: Mapping[int, tuple[Dependence, ...]]
+    environments: int
+    not_varied: tuple[str, ...]
+
+
+def probe_strings(
+    spec: AuditSpec, field: FieldSpec, tokens: Sequence[str], decoded: Mapping[str, Decodings], level: Level
+) -> dict[str, Elsewhere]:
+    """Probe each consumer that decoded the strings in the base; nothing with the level off."""
+    if level == "off" or not decoded:
+        return {}
+    base = spec.environment.environment()
+    zones = zones_for(tokens)
+    with ExitStack() as stack:
+        stop = Stop()
+        stack.callback(stop.close)
+        launches = stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1))
+        threads = stack.enter_context(ThreadPoolExecutor(len(decoded)))
+        stack.callback(stop.set)
+
+        def probe(name: str) -> Elsewhere:
+            consumer = spec.consumers[name]
+            course = course_of(base, consumer.env, level, zones)
+            lost = sum(fault.status in ("crashed", "timed_out") for fault in decoded[name].faults.values())
+            launcher = Launcher(spec, consumer, base, frozenset(), launches, stop, lost)
+            probed = probe_consumer(launcher, {field.name: _question(field, tokens, decoded[name])}, course, _forget)
+            return _elsewhere(consumer, course, probed)
+
+        return dict(zip(decoded, threads.map(probe, decoded), strict=True))
+
+
+def _question(field: FieldSpec, tokens: Sequence[str], decoded: Decodings) -> Question:
+    return Question(field, payloads=False, chunks=1, strings=lambda _: list(tokens), base=lambda _: decoded)
+
+
+def _forget(environment: Environment, place: object, answer: object) -> None:
+    """Leave an answer to the movers, which hold what they need."""
+
+
+def _elsewhere(consumer: ConsumerSpec, course: Course, probed: Probed) -> Elsewhere:
+    found: dict[int, list[Dependence]] = {}
+    for mover in probed.movers:
+        _, _, position = mover.place
+        found.setdefault(position, []).append(_dependence(mover, course, probed))
+    asked = [one for one in course.everything if one in probed.launched]
+    return Elsewhere({at: tuple(some) for at, some in found.items()}, len(asked), probed.not_varied)
+
+
+def _dependence(mover: Mover, course: Course, probed: Probed) -> Dependence:
+    names = {name for name, _ in mover.readings}
+    tried = next((some for some in course.singles.values() if names & {one.name for one in some}), ())
+    return Dependence(
+        code=mover.code,
+        decodings=tuple(answer.decoding(name) for name, answer in mover.readings[1:]),
+        tried=sum(one in probed.launched for one in tried),
+        cause=cause_of(mover),
+        components=mover.components,
+        together=mover.together,
+        location=location_of((mover,)),
+    )
