@@ -11,6 +11,7 @@ from difflib import get_close_matches
 
 from auditor.audit.consumers import open_sessions
 from auditor.audit.reading_probes import Dependence, Elsewhere, probe_strings
+from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.judge.keys import grain_key, unexpected_type
 from auditor.load.tokens import string_token
@@ -25,7 +26,8 @@ class Reading:
 
     `decodings` are those of the base environment, `keys` theirs. `dependences` say, by consumer, what they depend on
     besides the string, with the decodings of other environments; a consumer that is not in it reads the same in each
-    of its `environments` (a count). `not_varied` says what could not be tried. All three are empty without probes.
+    of its `environments` (a count). `not_varied` says what could not be tried. Those three are empty without
+    probes. `hints` are what the text of an SQL consumer suggests that it depends on, which is no proof.
 
     >>> Reading("total", '"1.0"', {}, {"billing": "1", "warehouse": "1"}).agree
     True
@@ -38,6 +40,7 @@ class Reading:
     dependences: dict[str, tuple[Dependence, ...]] = dataclasses.field(default_factory=dict)
     environments: dict[str, int] = dataclasses.field(default_factory=dict)
     not_varied: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    hints: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def agree(self) -> bool:
@@ -66,8 +69,12 @@ def read_strings(
             for name, session in sessions.items()
             if field_name in session.readiness.reads
         }
+        hints = {name: field_hints(session.plan, session.readiness) for name, session in sessions.items()}
+    hinted = {name: hints[name][field_name] for name in decoded if field_name in hints[name]}
     elsewhere = probe_strings(spec, spec.fields[field_name], tokens, decoded, probe)
-    return tuple(_reading(spec.fields[field_name], token, i, decoded, elsewhere) for i, token in enumerate(tokens))
+    return tuple(
+        _reading(spec.fields[field_name], token, i, decoded, elsewhere, hinted) for i, token in enumerate(tokens)
+    )
 
 
 def as_token(text: str, *, is_json: bool = False) -> str:
@@ -96,6 +103,7 @@ def _reading(
     position: int,
     decoded: Mapping[str, Decodings],
     elsewhere: Mapping[str, Elsewhere],
+    hints: dict[str, tuple[str, ...]],
 ) -> Reading:
     decodings = {name: _decoding(field_spec, some, position) for name, some in decoded.items()}
     keys = {
@@ -109,4 +117,5 @@ def _reading(
         {name: one.dependences[position] for name, one in elsewhere.items() if position in one.dependences},
         {name: one.environments for name, one in elsewhere.items()},
         {name: one.not_varied for name, one in elsewhere.items() if one.not_varied},
+        hints,
     )

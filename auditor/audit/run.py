@@ -28,6 +28,7 @@ from auditor.audit.summary import (
 )
 from auditor.audit.units import FieldUnits, count_units, create_units, field_units
 from auditor.decode.session import Session
+from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
 from auditor.findings.context import Context
@@ -180,7 +181,8 @@ def _score(
     )
     withhold = bool(broken) and on_broken == "stop"
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
-    columns = all_columns(spec, patterns, readiness, withhold_rates=withhold)
+    hints = {name: field_hints(session.plan, readiness[name]) for name, session in decoded.sessions.items()}
+    columns = all_columns(spec, patterns, readiness, hints, withhold_rates=withhold)
     columns = add_environments(connection, spec, columns, decoded.readers, decoded.index, decoded.environments.singles)
     context = Context(
         connection=connection,

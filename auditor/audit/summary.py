@@ -127,12 +127,14 @@ def all_columns(
     spec: AuditSpec,
     patterns: Mapping[str, PatternCounts],
     readiness: Mapping[str, Readiness],
+    hints: Mapping[str, Mapping[str, tuple[str, ...]]],
     *,
     withhold_rates: bool,
 ) -> tuple[Column, ...]:
-    """Give the columns of all fields, in the order of the spec."""
+    """Give the columns of all fields, in the order of the spec; `hints` are by consumer and field."""
     traits = {
-        name: ColumnTraits(label_of(spec, name), ready.scope, ready.scope_note) for name, ready in readiness.items()
+        name: ColumnTraits(label_of(spec, name), ready.scope, ready.scope_note, hints.get(name, {}))
+        for name, ready in readiness.items()
     }
     return tuple(
         column for counts in patterns.values() for column in make_columns(counts, traits, withhold_rates=withhold_rates)

@@ -51,6 +51,8 @@ def _print(reading: Reading) -> None:
         for dependence in reading.dependences.get(consumer, ()):
             for line in _moved(dependence):
                 typer.echo(f"  {'':<{width}}  {line}")
+        for hint in reading.hints.get(consumer, ()):
+            typer.echo(f"  {'':<{width}}  hint, no proof: {visible(hint)}")
 
 
 def _moved(dependence: Dependence) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from auditor.decode.clock import at_clock
 from auditor.errors import ConsumerError
-from auditor.model.environment import Environment
+from auditor.model.environment import BASE, Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 
 WORKER = Path(__file__).resolve().parent.parent / "worker" / "main.py"
@@ -65,7 +65,10 @@ def make_plan(
         program=program,
         command=tuple(at_clock(command, environment.clock)),
         variables=variables,
-        config=config_of(spec, consumer, fields, carried, root, clock),
+        config={
+            **config_of(spec, consumer, fields, carried, root, clock),
+            "catalogue": environment.name == BASE,
+        },
         clock=clock,
         zone=variables["TZ"],
         locale=locale_of(variables),

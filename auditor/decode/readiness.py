@@ -53,6 +53,7 @@ class Report:
             not_fixed=self.not_fixed,
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
+            functions={str(name): str(word) for name, word in ready.get("functions", {}).items()},
         )
 
     def add(self, ready: dict[str, Any]) -> None:

@@ -76,7 +76,7 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
         consumers=(group.consumer,),
         title=title_of(group.consumer, raws[0], shown[0], words, base),
         detail=" ".join(_sentences(census, group, probed)),
-        cause=_cause(group),
+        cause=_cause(group, census.context.columns[group.field, group.consumer]),
         fixes=words.fixes,
         fingerprint=fingerprint(group.code, group.field, (group.consumer,), group.cause),
         units=units,
@@ -187,12 +187,15 @@ def cause_of(mover: Mover) -> str:
     return words.century if _cause_of(mover) == CENTURY else words.cause
 
 
-def _cause(group: _Group) -> str:
-    cause = cause_of(group.movers[0])
+def _cause(group: _Group, column: Column) -> str:
+    """Say why: what the code tells, the line that does it where it is known, and what the text of its SQL hints at."""
+    said = [cause_of(group.movers[0])]
     sites = Counter(_place(mover) for mover in group.movers if mover.site is not None)
-    if not sites:
-        return cause
-    return f"{cause} The read that does it: {', '.join(place for place, _ in sites.most_common(3))}."
+    if sites:
+        said.append(f"The read that does it: {', '.join(place for place, _ in sites.most_common(3))}.")
+    if column.hints:
+        said.append(f"Its SQL hints at it: {'; '.join(column.hints)}.")
+    return " ".join(said)
 
 
 def _place(mover: Mover) -> str:

@@ -48,7 +48,8 @@ class Readiness:
 
     `reads` maps each field to the target that reads it; `version` is derived from the parser's sources and what it
     imported; `settings` are recorded as they are; `not_fixed` names the parts of the base environment that could not
-    be set; `scope` is ``payload`` or ``field`` for a pydantic consumer, else empty, and `scope_note` says why.
+    be set; `scope` is ``payload`` or ``field`` for a pydantic consumer, else empty, and `scope_note` says why;
+    `functions` are the engine's words on the stability of functions that an SQL consumer calls.
     """
 
     consumer: str
@@ -58,3 +59,4 @@ class Readiness:
     not_fixed: tuple[str, ...] = ()
     scope: str = ""
     scope_note: str = ""
+    functions: dict[str, str] = field(default_factory=dict)

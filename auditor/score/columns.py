@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ class ColumnTraits:
     label: str
     scope: str = ""
     scope_note: str = ""
+    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # by field
 
 
 def make_columns(
@@ -100,6 +102,7 @@ def _column(patterns: PatternCounts, position: int, traits: ColumnTraits, *, wit
         recoverable=recoverable,
         scope=traits.scope,
         scope_note=traits.scope_note,
+        hints=traits.hints.get(patterns.field, ()),
     )
 
 

@@ -18,9 +18,11 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
     open_adapter(config: dict) -> adapter
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
-path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout. The adapter has
+path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout, catalogue
+(whether the engine is asked for `functions`). The adapter has
 
-    ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note
+    ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
+                               functions {name: the engine's word on its stability}
     imports                    an `imports.Imports` made before the consumer is opened, where its version is what it
                                imports (optional)
     parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding

@@ -30,6 +30,10 @@ class SqlAdapter:
         self.reads: "Dict[str, str]" = config["reads"]
         self.readers: "Dict[str, Any]" = {}
         self.model = sql_model_run.Model(self.engine, self.plan) if self.plan else None
+        self.functions: "Dict[str, str]" = {}
+        if config.get("catalogue"):
+            text = " ".join([*self.reads.values(), self.plan["text"] if self.plan else ""])
+            self.functions = self.engine.stabilities(text)
         self.engine.seal()
         for field in config["fields"]:
             if self.model is not None and field in self.plan["fields"]:
@@ -46,7 +50,7 @@ class SqlAdapter:
             parts["model"] = self.plan["text"]
             settings.update(self.model.notes())
         reads = {field: reader.shown for field, reader in self.readers.items()}
-        return {"reads": reads, "version_parts": parts, "settings": settings}
+        return {"reads": reads, "version_parts": parts, "settings": settings, "functions": self.functions}
 
     def decode_batch(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
         """Decode a column of texts; what the engine cannot be sent costs itself alone."""

@@ -220,3 +220,46 @@ def test_a_reading_that_depends_on_nothing_else_has_no_finding(document: dict[st
     findings: list[Finding | dict[str, object]] = document["findings"]  # type: ignore[assignment]
     moving = {(one["code"], *one["consumers"]) for one in findings if str(one["code"]).endswith("-dependent")}  # type: ignore[index]
     assert moving == {("clock-dependent", "billing"), ("timezone-dependent", "portal")}
+
+
+WAREHOUSE = """
+name = "warehouse"
+[cases]
+predictions = "records.csv"
+references = "records.csv"
+[fields.day]
+type = "date"
+[consumers.warehouse]
+adapter = "sql"
+engine = "duckdb"
+reads.day = "coalesce(try_cast({value} as date), current_date)"
+[consumers.mart]
+adapter = "sql"
+engine = "duckdb"
+reads.day = "try_cast({value} as timestamptz)::date"
+[consumers.plain]
+adapter = "sql"
+engine = "duckdb"
+reads.day = "try_cast({value} as date)"
+"""
+
+
+def test_a_hint_stands_beside_the_proof_and_alone_where_there_is_none(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "audit.toml").write_text(WAREHOUSE)
+    run = auditor.run(folder, store=False)
+    today = "calls current_date (the clock; DuckDB: CONSISTENT_WITHIN_QUERY)"
+    assert run.column("day", "warehouse").hints == (today,)
+    (found,) = [one for one in run.findings if one.code == "clock-dependent"]
+    assert found.consumers == ("warehouse",), "try_cast of March 2024 is NULL, and current_date stands in for it"
+    assert today in found.cause
+    assert run.column("day", "plain").hints == ()
+    # No string of the records has an offset, and the zone of the session gives a day back as it took it.
+    hints = run.column("day", "mart").hints
+    assert any("takes a date from an instant" in hint for hint in hints)
+    assert [one.code for one in run.findings if one.code.endswith("-dependent") and "mart" in one.consumers] == []
+    for suffix in (".html", ".md", ".csv"):
+        text = run.write(tmp_path / f"r{suffix}").read_text()
+        assert "takes a date from an instant" in text, suffix
+    printed = command(folder, "read", "day", "2024-03-01", "--probe", "off")
+    assert f"hint, no proof: {today}" in printed
