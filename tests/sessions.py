@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from auditor.decode.clock import CLOCKS
 from auditor.decode.session import Session, open_session
 from auditor.model.decoding import Decodings
+from auditor.model.dependence import Watch
 from auditor.model.environment import Environment
 from auditor.spec.models import AuditSpec, CasesSpec, ConsumerSpec, EnvironmentSpec, FieldSpec
 
@@ -23,6 +25,8 @@ def open_consumer(
     environment: Environment | None = None,
     carried: frozenset[str] | None = None,
     paths: dict[str, str] | None = None,
+    watch: Watch | None = None,
+    clocks: Sequence[str] = CLOCKS,
     **consumer: Any,
 ) -> Session:
     """Open a session on a consumer in `folder`; fields are identifiers unless `types` says otherwise."""
@@ -37,7 +41,8 @@ def open_consumer(
         fields=fields,
         consumers={described.name: described},
     )
-    return open_session(spec, described, environment or EnvironmentSpec().environment(), fields, carried=carried)
+    asked = environment or EnvironmentSpec().environment()
+    return open_session(spec, described, asked, fields, carried=carried, watch=watch, clocks=clocks)
 
 
 def quoted(texts: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from auditor.decode.frames import LENGTHS, Frame, Reply, read_reply
+from auditor.decode.frames import LENGTHS, Frame, Reply, Told, read_reply
 from auditor.decode.plan import Plan
 from auditor.decode.process import PIPE_SIZE, Process, not_started
 from auditor.decode.stop import Stop, Stopped
@@ -56,13 +56,13 @@ class Limits:
 
 
 class Exchange:
-    """The conversation with one process; `imported` takes up the modules that its replies tell of.
+    """The conversation with one process; `told` takes up what its replies tell of.
 
     `slow_start` says that the first string took longer than a string may, in a process that was still importing.
     """
 
-    def __init__(self, process: Process, stop: Stop, imported: set[tuple[str, str]]) -> None:
-        self.process, self.imported = process, imported
+    def __init__(self, process: Process, stop: Stop, told: Told) -> None:
+        self.process, self.told = process, told
         self.fresh, self.slow_start = True, False
         self._stop = stop.waiting
         self._selector = selectors.DefaultSelector()  # the one thing here that can fail
@@ -211,7 +211,8 @@ class Exchange:
             reply = None
         if reply is None or reply.header.base != frame.base or len(reply.texts) > len(frame.indices):
             raise self._lost("crashed", "wrote on the descriptors of its process")
-        self.imported.update(reply.header.modules)
+        self.told.imported.update(reply.header.modules)
+        self.told.add_reads(reply.header.sites)
         if len(reply.texts) < len(frame.indices):
             if not reply.header.stop:
                 raise self._lost("crashed", "wrote on the descriptors of its process")
@@ -234,11 +235,11 @@ class Exchange:
         return lost
 
 
-def open_exchange(plan: Plan, stop: Stop, imported: set[tuple[str, str]]) -> Exchange:
+def open_exchange(plan: Plan, stop: Stop, told: Told) -> Exchange:
     """Start a worker to speak to; ConsumerError where the system does not let us."""
     process = Process(plan)
     try:
-        return Exchange(process, stop, imported)
+        return Exchange(process, stop, told)
     except OSError as error:
         process.close()
         raise not_started(plan, error) from error

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -23,7 +24,8 @@ LONGEST_SAFE_JSON = 900
 class Header(msgspec.Struct):
     """Header of a reply; `faults` are the distinct [status, error], `kinds[i]` is the fault of the value `at[i]`.
 
-    `modules` are name and file of what was imported since the last reply.
+    `modules` are name and file of what was imported since the last reply; `sites` are the lines that read the clock
+    since then, each as [file, line, function, at import, reads].
     """
 
     base: int
@@ -32,6 +34,20 @@ class Header(msgspec.Struct):
     faults: list[tuple[str, str]]
     stop: str
     modules: list[tuple[str, str]] = []
+    sites: list[tuple[str, int, str, bool, int]] = []
+
+
+@dataclass
+class Told:
+    """What the workers of one session tell beside their decodings: modules, and clock reads by line."""
+
+    imported: set[tuple[str, str]] = field(default_factory=set)
+    reads: Counter[tuple[str, int, str, bool]] = field(default_factory=Counter)
+
+    def add_reads(self, sites: Iterable[Sequence[Any]]) -> None:
+        """Count reads by [file, line, function, at import, reads]."""
+        for file, line, function, at_import, reads in sites:
+            self.reads[file, line, function, at_import] += reads
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from auditor.decode.clock import at_clock
 from auditor.errors import ConsumerError
 from auditor.model.environment import BASE, Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
@@ -25,7 +24,10 @@ LOCALE_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_M
 
 @dataclass(frozen=True)
 class Plan:
-    """How to start a worker, and what its canary must see; `zone`, `locale` and `hash_seed` are what is in force."""
+    """How to start a worker, and what its canary must see; `zone`, `locale` and `hash_seed` are what is in force.
+
+    `clock_by` names the way in which its clock is fixed, one of `clock.CLOCKS`, empty where it is not.
+    """
 
     consumer: str
     program: str
@@ -33,9 +35,11 @@ class Plan:
     variables: dict[str, str]
     config: dict[str, Any]
     clock: float
+    clock_iso: str
     zone: str
     locale: str | None
     hash_seed: str
+    clock_by: str = ""
 
     @property
     def timeout(self) -> float:
@@ -50,7 +54,7 @@ def make_plan(
     fields: Mapping[str, FieldSpec],
     carried: frozenset[str] | None,
 ) -> Plan:
-    """Derive a plan; ConsumerError where the interpreter or the root is not there."""
+    """Derive a plan whose clock is not yet fixed; ConsumerError where the interpreter or the root is not there."""
     root = spec.folder / (consumer.root or ".")
     program = interpreter_of(spec, consumer)
     if not root.is_dir():
@@ -63,13 +67,14 @@ def make_plan(
     return Plan(
         consumer=consumer.name,
         program=program,
-        command=tuple(at_clock(command, environment.clock)),
+        command=tuple(command),
         variables=variables,
         config={
             **config_of(spec, consumer, fields, carried, root, clock),
             "catalogue": environment.name == BASE,
         },
         clock=clock,
+        clock_iso=environment.clock,
         zone=variables["TZ"],
         locale=locale_of(variables),
         hash_seed=variables["PYTHONHASHSEED"],
@@ -142,6 +147,8 @@ def config_of(
         "env": consumer.env,
         "memory": consumer.memory,
         "timeout": consumer.timeout,
+        "watch": None,
+        "travel": False,
         # Where zones are compared: now, and in two seasons of the clock's year.
         "instants": [clock, clock - 90 * 86400.0, clock + 90 * 86400.0],
     }

@@ -26,6 +26,7 @@ class Report:
     def __init__(self, plan: Plan, ready: dict[str, Any]) -> None:
         self.plan, self.ready = plan, ready
         canary, modules = ready["canary"], ready.get("modules")
+        self.watched_by = str(ready.get("watch", {}).get("by", ""))
         self.not_fixed = not_fixed(plan, canary)
         self.imported = {(name, file) for name, file in modules or ()}
         self.provenance = None
@@ -51,6 +52,7 @@ class Report:
             version=version_of(parts, reads, settings, scope, self.plan.config["receives"]),
             settings=settings,
             not_fixed=self.not_fixed,
+            clock_by="" if "clock" in self.not_fixed else self.plan.clock_by,
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
             functions={str(name): str(word) for name, word in ready.get("functions", {}).items()},
@@ -69,6 +71,13 @@ class Report:
         missing = {*self.not_fixed, *later.not_fixed}
         self.not_fixed = tuple(part for part in VARIED if part in missing)
         self.imported |= later.imported
+
+
+def is_as_planned(plan: Plan, ready: dict[str, Any]) -> bool:
+    """Say whether a process has the clock that was planned, and is watched in the way that was planned."""
+    watch = plan.config["watch"]
+    is_watched = watch is None or ready["watch"]["by"] == watch["by"]
+    return is_watched and "clock" not in not_fixed(plan, ready["canary"])
 
 
 def lost_its_clock(plan: Plan, report: Report, ready: dict[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
@@ -10,14 +10,16 @@ from typing import Any, Self
 
 import msgspec
 
+from auditor.decode.clock import CLOCKS, can_attribute, launches
 from auditor.decode.exchange import Exchange, Limits, Lost, open_exchange
-from auditor.decode.frames import Job, as_text, pack
+from auditor.decode.frames import Job, Told, as_text, pack
 from auditor.decode.plan import Plan, make_plan
-from auditor.decode.readiness import Report, death_error, lost_its_clock, start_error
+from auditor.decode.readiness import Report, death_error, is_as_planned, lost_its_clock, start_error
 from auditor.decode.stop import Stop
 from auditor.decode.supervise import Meter, Supervisor
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings, Fault, Readiness
+from auditor.model.dependence import Site, Watch
 from auditor.model.environment import Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 
@@ -48,16 +50,19 @@ class Session:
     Not for two threads at once, but for `interrupt`; several sessions run side by side.
     """
 
-    def __init__(self, plan: Plan, stop: Stop | None = None, patience: Patience = Patience()) -> None:
+    def __init__(
+        self, plan: Plan, stop: Stop | None = None, launches: Iterable[Plan] = (), patience: Patience = Patience()
+    ) -> None:
+        """Start `plan`, or, if `launches` has any, each of them until one has a fixed clock and is watched as asked."""
         self.plan, self._patience = plan, patience
         self._stop = stop or Stop()
         self._stop_is_own = stop is None
-        self._imported: set[tuple[str, str]] = set()
+        self._told = Told()
         with ExitStack() as failed:
             failed.callback(self._close_stop)
-            exchange, ready = self._start()
+            exchange, ready = self._start_one_of(launches)
             failed.callback(exchange.close)
-            self._report = Report(plan, ready)
+            self._report = Report(self.plan, ready)
             failed.pop_all()
         limits = Limits(plan.timeout, plan.timeout + FIRST_STRING, bool(ready.get("whole")))
         self._supervisor = Supervisor(plan.consumer, self._restart, limits, patience.lost)
@@ -65,9 +70,21 @@ class Session:
         #: What was known before the first string.
         self.readiness: Readiness = self._report.at_start
 
+    def _start_one_of(self, launches: Iterable[Plan]) -> tuple[Exchange, dict[str, Any]]:
+        """Start a worker in one way after another; the last one is kept as it is."""
+        started: tuple[Exchange, dict[str, Any]] | None = None
+        for plan in launches:
+            if started is not None:
+                started[0].close()
+            self.plan, self._told = plan, Told()
+            started = self._start()
+            if is_as_planned(plan, started[1]):
+                break
+        return started or self._start()
+
     def _start(self) -> tuple[Exchange, dict[str, Any]]:
         """Start a worker and wait until it is ready."""
-        exchange = open_exchange(self.plan, self._stop, self._imported)
+        exchange = open_exchange(self.plan, self._stop, self._told)
         with ExitStack() as failed:
             failed.callback(exchange.close)
             try:
@@ -78,6 +95,7 @@ class Session:
                 raise start_error(self.plan, report["error"])
             failed.pop_all()
         ready: dict[str, Any] = report["ready"]
+        self._told.add_reads(ready.get("watch", {}).get("sites", ()))
         return exchange, ready
 
     def _restart(self) -> Exchange:
@@ -98,8 +116,20 @@ class Session:
 
         The same for the same strings, however often the worker was restarted; a closed session can still say it.
         """
-        self._report.imported |= self._imported
+        self._report.imported |= self._told.imported
         return self._report.readiness()
+
+    def sites(self) -> tuple[Site, ...]:
+        """Give the places that have read the clock so far, by file and line; none where nothing is watched.
+
+        Where `candidates_only` is set they are calls that would read it, and compiled readers are missing.
+        """
+        return tuple(Site(*line, reads) for line, reads in sorted(self._told.reads.items()))
+
+    @property
+    def candidates_only(self) -> bool:
+        """Say that no clock read is seen in this process, only calls."""
+        return self._report.watched_by != "reads"
 
     def interrupt(self) -> None:
         """End what is being decoded, from any thread: `decode` raises Stopped there, and ever after."""
@@ -170,11 +200,21 @@ def open_session(
     *,
     carried: frozenset[str] | None = None,
     stop: Stop | None = None,
+    watch: Watch | None = None,
+    clocks: Sequence[str] = CLOCKS,
     patience: Patience = Patience(),
 ) -> Session:
     """Start a consumer in an environment, to read `fields`; ConsumerError says why it cannot be started.
 
     `carried` names the keys that the source of predictions can carry, None where it holds whole payloads.
     `stop` ends the start and all decoding from another thread; without it the session has one of its own.
+    `watch` says what to do about its clock reads; to watch one site is a ConsumerError where `can_attribute` says why.
+    `clocks` are the ways to fix the clock that may be used.
     """
-    return Session(make_plan(spec, consumer, environment, fields, carried), stop, patience)
+    plan = make_plan(spec, consumer, environment, fields, carried)
+    session = Session(plan, stop, launches(plan, watch, clocks), patience)
+    if watch is None or watch.site is None or not session.candidates_only:
+        return session
+    session.close()
+    seen = can_attribute(consumer) or "its clock reads cannot be told apart in its process"
+    raise ConsumerError(consumer.name, f"change the clock of {watch.site.file}:{watch.site.line} alone", seen)

@@ -48,7 +48,8 @@ class Readiness:
 
     `reads` maps each field to the target that reads it; `version` is derived from the parser's sources and what it
     imported; `settings` are recorded as they are; `not_fixed` names the parts of the base environment that could not
-    be set; `scope` is ``payload`` or ``field`` for a pydantic consumer, else empty, and `scope_note` says why;
+    be set; `clock_by` names the way in which the clock was fixed, `not_varied` says what it does not reach in this
+    process; `scope` is ``payload`` or ``field`` for a pydantic consumer, else empty, and `scope_note` says why;
     `functions` are the engine's words on the stability of functions that an SQL consumer calls.
     """
 
@@ -57,6 +58,8 @@ class Readiness:
     version: str
     settings: dict[str, str] = field(default_factory=dict)
     not_fixed: tuple[str, ...] = ()
+    clock_by: str = ""
+    not_varied: tuple[str, ...] = ()
     scope: str = ""
     scope_note: str = ""
     functions: dict[str, str] = field(default_factory=dict)

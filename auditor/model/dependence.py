@@ -12,13 +12,35 @@ from auditor.model.verdicts import STATUS_OF, DecodingStatus
 
 @dataclass(frozen=True)
 class Site:
-    """A line that read the clock, in the consumer or in what it imports; `at_import` where that was while importing."""
+    """A place in the consumer or its libraries that reads the wall clock; `reads` counts how often.
+
+    `file`, `line` and `function` are of the nearest Python frame outside the standard library, also where the reader
+    is compiled code. Where there is no such frame, `file` is the compiled library, `line` is 0 and `function` is
+    empty. `at_import` says that it was read while a module was imported: the value then stays for the whole process.
+    `proven` says that a run in which this place alone saw another instant gave another value.
+    """
 
     file: str
     line: int
     function: str
-    at_import: bool = False
+    at_import: bool
     reads: int = 0
+    proven: bool = False
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What to do about the consumer's clock reads: record them, or let those of one `site` see `clock` (ISO).
+
+    All others see the environment's clock.
+    """
+
+    site: Site | None = None
+    clock: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.site is None) is not (self.clock is None):
+            raise ValueError("a watch has a site and a clock, or neither")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +70,8 @@ class Mover:
     """One string that does not decode alike everywhere: why, and what it is in the environments that show it.
 
     `readings` are (environment's name, answer), the base first. `components` are the parts of the value that move
-    with the clock; `together` names the factors where no single one moves it.
+    with the clock; `together` names the factors where no single one moves it. `site` is the line whose clock alone
+    moves it; where that cannot be proven, `candidates` are the lines that may read the clock.
     """
 
     place: Place
@@ -58,6 +81,7 @@ class Mover:
     components: tuple[str, ...] = ()
     site: Site | None = None
     together: tuple[str, ...] = ()
+    candidates: tuple[Site, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,7 @@ class Course:
     rest: tuple[Environment, ...]
     singles: Mapping[str, tuple[Environment, ...]]
     pinned: tuple[str, ...]  # factors that the consumer's own `env` sets
+    attributes: bool  # whether the line that reads the clock is looked for
 
 
 def course_of(base: Environment, env: Mapping[str, str], level: Level, zones: tuple[str, ...] = ZONES) -> Course:
@@ -104,6 +105,7 @@ def course_of(base: Environment, env: Mapping[str, str], level: Level, zones: tu
             if factor not in pinned
         },
         pinned=pinned,
+        attributes=level == "full",
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from auditor.model.dependence import Answer, Mover, Place
+from auditor.probe.attribution import attribute
 from auditor.probe.components import moving_components
 from auditor.probe.environments import Course
 from auditor.probe.joint import joint_movers
@@ -56,6 +57,8 @@ class Isolation:
         if quiet and repeats:
             self._vary(quiet, repeats[0][1])
             self._run_others_through_clocks(quiet)
+        if self.course.attributes:
+            self.movers = attribute(self.launcher, self.questions, self.movers)
         return self.movers, self.others
 
     def _noisy_fields(self, chosen: Chosen, repeats: Iterable[Launch]) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from auditor.decode.session import Patience, Session, open_session
 from auditor.decode.stop import Stop
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings
+from auditor.model.dependence import Watch
 from auditor.model.environment import FACTORS, Environment
 from auditor.probe.questions import Question
 from auditor.spec.models import AuditSpec, ConsumerSpec
@@ -62,7 +64,18 @@ class Launcher:
                 self.launched.append(environment)
                 yield environment, result
 
-    def _in(self, environment: Environment, ask: Callable[[Session, Environment], Result]) -> Result:
+    def watched(
+        self, watches: Iterable[Watch], ask: Callable[[Session, Environment], Result]
+    ) -> Iterator[tuple[Watch, Result]]:
+        """Run `ask` in fresh processes in the base, each with its clock reads watched; gives those that could be."""
+        futures = [(watch, self.pool.submit(self._in, self.base, ask, watch)) for watch in watches]
+        for watch, future in futures:
+            with suppress(NotVaried):
+                yield watch, future.result()
+
+    def _in(
+        self, environment: Environment, ask: Callable[[Session, Environment], Result], watch: Watch | None = None
+    ) -> Result:
         patience = Patience(START, self.lost_in_base + MORE_LOST)
         try:
             with open_session(
@@ -73,6 +86,7 @@ class Launcher:
                 carried=self.carried,
                 stop=self.stop,
                 patience=patience,
+                watch=watch,
             ) as session:
                 self._see_that_it_varies(session, environment)
                 return ask(session, environment)

@@ -11,8 +11,9 @@ from .wire import OUT_OF_MEMORY, encode_texts, leave, scan_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, Tuple
+    from typing import Any, Callable, Dict, List, Optional, Tuple
 
+    from .attribution import Attribution
     from .wire import Channel
 
 
@@ -107,8 +108,10 @@ def decode_whole(adapter: Any, field: str, values: List[Any]) -> Outcome:
 class Kernel:
     """Answers requests until there are no more."""
 
-    def __init__(self, channel: Channel, adapter: Any, fields: Dict[str, str]) -> None:
-        self.channel, self.adapter = channel, adapter
+    def __init__(
+        self, channel: Channel, adapter: Any, fields: Dict[str, str], watched: Optional[Attribution] = None
+    ) -> None:
+        self.channel, self.adapter, self.watched = channel, adapter, watched
         self.tags = {field: Tags(kind) for field, kind in fields.items()}
         self.parsers: Dict[Tuple[str, str], Callable[[Any], Any]] = {}
         self.whole = hasattr(adapter, "decode_batch")
@@ -135,6 +138,8 @@ class Kernel:
         header = outcome.header(base)
         if self.imports is not None and self.imports.have_come():
             header["modules"] = self.imports.news()
+        if self.watched is not None:
+            header["sites"] = self.watched.news()
         self.channel.send(header, reply)
         if outcome.stop:
             leave(1)

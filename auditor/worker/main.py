@@ -10,8 +10,9 @@ in order:
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
 reply ends before the string that exhausted the memory, and so does this process. ``modules`` is there only where the
-consumer has imported something since the last reply: [name, file] of each. PROGRESS is shared memory of two
-64-bit words: the position being decoded (base + index; base + length between frames), and the reason for leaving.
+consumer has imported something since the last reply: [name, file] of each; ``sites`` where its clock reads are watched:
+[file, line, function, at import, reads] of each line that has read since. PROGRESS is shared memory of two 64-bit
+words: the position being decoded (base + index; base + length between frames), and the reason for leaving.
 
 An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its path, with
 
@@ -19,7 +20,7 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
 path), reads (field: target), receives, scope, carried, model, engine, settings, plan, memory, timeout, catalogue
-(whether the engine is asked for `functions`). The adapter has
+(whether the engine is asked for `functions`); `watch` is None or what `attribution.Attribution` takes. The adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
                                functions {name: the engine's word on its stability}
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import canary, kernel, trouble, wire
+    from .attribution import Attribution
 else:
     package = type(sys)("_auditor_worker")
     package.__path__ = [HERE]
@@ -67,22 +69,36 @@ def open_consumer(config: dict[str, Any]) -> Any:
         raise trouble.as_start_error(error) from error
 
 
+def watch(config: dict[str, Any] | None) -> Attribution | None:
+    """Watch the consumer's clock reads from now on, where that is asked for."""
+    if config is None:
+        return None
+    module = __import__("_auditor_worker.attribution", fromlist=["Attribution"])
+    attribution: Attribution = module.Attribution(config)
+    attribution.start()
+    return attribution
+
+
 def start(channel: wire.Channel) -> kernel.Kernel:
     """Take the configuration, fix the limits, look at the environment, open the consumer and report."""
     config, _ = channel.receive()
     canary.limit_memory(config["memory"])
     seen = canary.look(config["instants"])
+    watched = watch(config["watch"])
     try:
         adapter = open_consumer(config)
         ready = dict(adapter.ready())
     except trouble.StartError as error:
         channel.send({"error": {"tried": error.tried, "seen": error.seen, "hint": error.hint}}, b"[]")
         wire.leave(1)
-    answering = kernel.Kernel(channel, adapter, config["fields"])
+    answering = kernel.Kernel(channel, adapter, config["fields"], watched)
     ready["canary"] = seen
     ready["whole"] = answering.whole
     if answering.imports is not None:
         ready["modules"] = answering.imports.news()
+    if watched is not None:
+        watched.opened()
+        ready["watch"] = {"by": watched.by, "trouble": watched.trouble, "sites": watched.news()}
     channel.send({"ready": ready}, b"[]")
     return answering
 

@@ -7,6 +7,7 @@ documentation, so that no expectation comes from the auditor.
 from __future__ import annotations
 
 import json
+import linecache
 import os
 import sys
 import time
@@ -17,7 +18,10 @@ import pytest
 
 import auditor
 from auditor.api import AuditedRun
+from auditor.decode.clock import can_attribute
 from auditor.model.run import Finding
+from auditor.probe.phases import MOST_ISOLATED
+from auditor.spec.models import ConsumerSpec
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
 
@@ -87,6 +91,9 @@ def fails_at_other_times(text):
 def logs_the_time(text):
     datetime.datetime.now()
     return datetime.date.fromisoformat(text)
+
+def on_the_day_of_the_run(text):
+    return datetime.date(2024, 3, datetime.date.today().day)
 
 def by_clock_and_zone(text):
     if time.localtime().tm_year == 2000 and time.tzname[0] == "-12":
@@ -237,6 +244,19 @@ def test_what_moves_only_with_two_factors_together_is_found(tmp_path: Path) -> N
     assert "clock, zone" in found["clock-dependent"].detail
 
 
+def test_more_strings_than_are_isolated_one_by_one_are_all_counted(tmp_path: Path) -> None:
+    count = MOST_ISOLATED + 1000
+    run = audited(tmp_path, "on_the_day_of_the_run", [f"item {number}" for number in range(count)])
+    found = dependences(run)
+    assert set(found) == {"clock-dependent"}
+    assert found["clock-dependent"].affected == count
+    by_day = {
+        entry["clock"][:10]: (entry["ok"], entry["flips"]) for entry in run.column("day", "billing").by_environment
+    }
+    assert by_day["2024-03-08"] == (count, 0)
+    assert by_day["2024-03-01"] == (0, count)
+
+
 def test_a_consumer_that_hangs_under_another_clock_is_not_varied_and_stalls_nothing(tmp_path: Path) -> None:
     strings = [f"2024-03-{day:02}" for day in range(1, 29)]
     start = time.monotonic()
@@ -262,3 +282,17 @@ def test_the_parent_keeps_its_clock_locale_and_environment(tmp_path: Path) -> No
     audited(tmp_path, "with_dateutil", ["March 2024"])
     assert (dict(os.environ), time.tzname) == before
     assert abs(time.time() - time.clock_gettime(time.CLOCK_REALTIME)) < 5
+
+
+@pytest.mark.skipif(bool(can_attribute(ConsumerSpec(name="c", adapter="python"))), reason="no C compiler, or not Linux")
+def test_the_line_that_reads_the_clock_is_named(tmp_path: Path) -> None:
+    run = audited(tmp_path, "with_dateutil", ["1/2/59", "March 2024", "2024-03-01"])
+    lines = {}
+    for finding in run.findings:
+        if finding.code == "clock-dependent":
+            assert finding.location is not None
+            [text] = moved(finding)
+            lines[text] = linecache.getline(finding.location.file, finding.location.line).strip()
+    # The default date of what is missing, and the century of a year of two digits, which dateutil reads at import.
+    assert "datetime.datetime.now()" in lines["March 2024"]
+    assert "time.localtime().tm_year" in lines["1/2/59"]

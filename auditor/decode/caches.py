@@ -1,0 +1,35 @@
+"""The folder for what is built once per machine: the preloaded clock, locales."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """Give the folder, ours alone: in the user's cache, else among the temporary files; OSError where neither can be.
+
+    What lies there is loaded into processes, so a folder that anybody else can write to is not used.
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    places = (Path(home) / "auditor", Path(tempfile.gettempdir()) / f"auditor-cache-{os.geteuid()}")
+    trouble = OSError("nothing was tried")
+    for folder in places:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            check_is_ours(folder)
+        except OSError as error:
+            trouble = error
+        else:
+            return folder
+    raise trouble
+
+
+def check_is_ours(folder: Path) -> None:
+    """Raise PermissionError for a folder that is another user's, or that others or nobody can write to."""
+    status = folder.lstat()
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o022
+    if not is_ours or not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(f"{folder} is not a folder of ours alone")

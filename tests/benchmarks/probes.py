@@ -1,0 +1,72 @@
+"""What phase 1 of the probes costs: ``python tests/benchmarks/probes.py [strings] [rounds]``.
+
+CPU time of parent and workers for the base launch and the five launches of phase 1, comparisons included, against
+the base launch alone, on the same distinct strings. The goal is at most 6 x: six launches.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from transport import amounts, dates, spec_in, timed
+
+from auditor.decode.session import open_session
+from auditor.decode.stop import Stop
+from auditor.load.tokens import string_token
+from auditor.model.decoding import Decodings
+from auditor.probe.environments import course_of
+from auditor.probe.launch import Launcher
+from auditor.probe.phases import Moved, phase_one
+from auditor.probe.questions import Question
+from auditor.spec.models import AuditSpec
+
+
+def decode(spec: AuditSpec, field: str, tokens: Sequence[str]) -> Decodings:
+    """Decode everything in one supervised launch of the base."""
+    consumer = next(iter(spec.consumers.values()))
+    with open_session(spec, consumer, spec.environment.environment(), spec.fields) as session:
+        return session.decode(field, tokens)
+
+
+def probe(spec: AuditSpec, field: str, tokens: list[str], base: Decodings) -> Moved:
+    """Run the five launches of phase 1."""
+    consumer = next(iter(spec.consumers.values()))
+    environment = spec.environment.environment()
+    question = Question(spec.fields[field], False, 1, lambda _: tokens, lambda _: base)
+    stop = Stop()
+    with ThreadPoolExecutor(2) as pool:
+        launcher = Launcher(spec, consumer, environment, None, pool, stop)
+        course = course_of(environment, {}, "full")
+        return phase_one(launcher, {field: question}, environment, course.everything)
+
+
+def main(strings: int, rounds: int) -> None:
+    """Print the ratio for a slow and a fast parser."""
+    with tempfile.TemporaryDirectory() as folder:
+        spec = spec_in(Path(folder))
+        for field, texts in (("date", dates(strings)), ("amount", amounts(strings))):
+            tokens = [string_token(text) for text in texts]
+            base = decode(spec, field, tokens)
+            ratios = []
+            for _ in range(rounds):
+                alone = timed(partial(decode, spec, field, tokens))
+                ratios.append(1 + timed(partial(probe, spec, field, tokens, base)) / alone)
+            moved = probe(spec, field, tokens, base)
+            count = sum(map(len, moved.places.values()))
+            print(
+                f"{field}: {statistics.median(ratios):.2f} x median, {min(ratios):.2f} x least of {rounds}"
+                f" ({len(tokens):,} strings, {count:,} moved)"
+            )
+
+
+if __name__ == "__main__":
+    numbers = [int(argument) for argument in sys.argv[1:]]
+    main(*[*numbers, *(50_000, 3)[len(numbers) :]])
