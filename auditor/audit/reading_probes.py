@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from auditor.decode.stop import Stop
-from auditor.findings.dependence import cause_of, location_of
+from auditor.findings.dependence_cause import cause_of, location_of, site_text
 from auditor.model.decoding import Decoding, Decodings
 from auditor.model.dependence import Mover, Probed
 from auditor.model.environment import Environment
@@ -17,7 +18,7 @@ from auditor.model.run import Location
 from auditor.probe import Level, Question, probe_consumer
 from auditor.probe.environments import Course, course_of, zones_for
 from auditor.probe.launch import Launcher
-from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
+from auditor.spec.models import AuditSpec, FieldSpec
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Dependence:
 
     `decodings` are those that are not as in the base, each with its environment, of `tried` environments in which
     nothing but this factor differed. `components` are the parts of a value that come from the clock; `together` names
-    factors that move it only jointly; `location` is the line that read the clock, where that is known.
+    factors that move it only jointly; `location` is the line whose clock alone moves it, where that is proven, and
+    `candidates` are lines that read the clock, where it is not.
     """
 
     code: str
@@ -36,6 +38,7 @@ class Dependence:
     components: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
     location: Location | None = None
+    candidates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def probe_strings(
             lost = sum(fault.status in ("crashed", "timed_out") for fault in decoded[name].faults.values())
             launcher = Launcher(spec, consumer, base, frozenset(), launches, stop, lost)
             probed = probe_consumer(launcher, {field.name: _question(field, tokens, decoded[name])}, course, _forget)
-            return _elsewhere(consumer, course, probed)
+            return _elsewhere(spec.folder, course, probed)
 
         return dict(zip(decoded, threads.map(probe, decoded), strict=True))
 
@@ -81,16 +84,16 @@ def _forget(environment: Environment, place: object, answer: object) -> None:
     """Leave an answer to the movers, which hold what they need."""
 
 
-def _elsewhere(consumer: ConsumerSpec, course: Course, probed: Probed) -> Elsewhere:
+def _elsewhere(folder: Path, course: Course, probed: Probed) -> Elsewhere:
     found: dict[int, list[Dependence]] = {}
     for mover in probed.movers:
         _, _, position = mover.place
-        found.setdefault(position, []).append(_dependence(mover, course, probed))
+        found.setdefault(position, []).append(_dependence(mover, course, probed, folder))
     asked = [one for one in course.everything if one in probed.launched]
     return Elsewhere({at: tuple(some) for at, some in found.items()}, len(asked), probed.not_varied)
 
 
-def _dependence(mover: Mover, course: Course, probed: Probed) -> Dependence:
+def _dependence(mover: Mover, course: Course, probed: Probed, folder: Path) -> Dependence:
     names = {name for name, _ in mover.readings}
     tried = next((some for some in course.singles.values() if names & {one.name for one in some}), ())
     return Dependence(
@@ -100,5 +103,6 @@ def _dependence(mover: Mover, course: Course, probed: Probed) -> Dependence:
         cause=cause_of(mover),
         components=mover.components,
         together=mover.together,
-        location=location_of((mover,)),
+        location=location_of((mover,), folder),
+        candidates=tuple(site_text(site, folder) for site in mover.candidates),
     )

@@ -69,6 +69,8 @@ def _moved(dependence: Dependence) -> Iterator[str]:
     parts = f" ({', '.join(dependence.components)})" if dependence.components else ""
     together = f" Only together: {', '.join(dependence.together)}." if dependence.together else ""
     at = f" At {dependence.location.file}:{dependence.location.line}." if dependence.location else ""
+    if dependence.candidates:
+        at = f" Candidate lines: {', '.join(visible(line) for line in dependence.candidates[:3])}."
     rest = f" As in the base in {same} of {dependence.tried} others." if same > 0 else ""
     yield f"{dependence.code}{parts}: {dependence.cause}{together}{at}{rest}"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from auditor.findings import sql
 from auditor.findings.census import SUPPORTED, Census
+from auditor.findings.dependence_cause import cause_text, kind_of, location_of
 from auditor.findings.dependence_title import distinct_readings, title_of, value_of
 from auditor.findings.dependence_words import COMPONENTS, WORDS
 from auditor.findings.draft import Draft, fingerprint
@@ -15,12 +16,10 @@ from auditor.findings.witnesses import shortened
 from auditor.model.dependence import Mover, Probed
 from auditor.model.environment import Environment
 from auditor.model.figures import percent, plural
-from auditor.model.run import Column, Location, Witness
+from auditor.model.run import Column, Witness
 
 #: Strings that a finding shows, each in the base and in another environment.
 SHOWN = 2
-
-CENTURY = "century"
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def find_dependences(census: Census) -> Iterator[Draft]:
     for probed in census.context.probed:
         groups: dict[tuple[str, str, str], list[Mover]] = {}
         for mover in probed.movers:
-            groups.setdefault((mover.place[0], mover.code, _cause_of(mover)), []).append(mover)
+            groups.setdefault((mover.place[0], mover.code, kind_of(mover)), []).append(mover)
         largest = _largest(groups)
         for (field, code, cause), movers in sorted(groups.items()):
             group = _Group(field, probed.consumer, code, cause, tuple(movers))
@@ -47,10 +46,6 @@ def find_dependences(census: Census) -> Iterator[Draft]:
                 mover for key, some in groups.items() if key[:2] == (field, code) and key[2] != cause for mover in some
             ]
             yield _draft(census, probed, group, apart if largest[field, code] == cause else None)
-
-
-def _cause_of(mover: Mover) -> str:
-    return CENTURY if mover.components == (CENTURY,) else ""
 
 
 def _largest(groups: Mapping[tuple[str, str, str], list[Mover]]) -> dict[tuple[str, str], str]:
@@ -65,7 +60,7 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
     words = WORDS[group.code]
     strings, affected, outside = _extent(census, group, apart)
     shown = sorted(group.movers, key=lambda mover: (len(mover.string), mover.string))[:SHOWN]
-    base = census.context.spec.environment.environment()
+    base, folder = census.context.spec.environment.environment(), census.context.spec.folder
     units = tuple(dict.fromkeys(_unit(census, group.consumer, mover) for mover in shown))
     tokens = dict(census.query(f"SELECT unit, token FROM outcomes WHERE unit IN {sql.numbers(units)}"))
     raws = [tokens[_unit(census, group.consumer, mover)] for mover in shown]
@@ -76,7 +71,7 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
         consumers=(group.consumer,),
         title=title_of(group.consumer, raws[0], shown[0], words, base),
         detail=" ".join(_sentences(census, group, probed)),
-        cause=_cause(group, census.context.columns[group.field, group.consumer]),
+        cause=cause_text(group.movers, census.context.columns[group.field, group.consumer].hints, folder),
         fixes=words.fixes,
         fingerprint=fingerprint(group.code, group.field, (group.consumer,), group.cause),
         units=units,
@@ -84,7 +79,7 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
         affected_outside=outside,
         strings=strings,
         witnesses=_moved_witnesses(group.consumer, list(zip(raws, shown, strict=True)), base),
-        location=location_of(group.movers),
+        location=location_of(group.movers, folder),
     )
 
 
@@ -179,32 +174,3 @@ def _calendar(entries: Sequence[Mapping[str, object]]) -> str:
         if one["content_rate"] is not None
     )
     return "Run on " + ", ".join(f"{day}: {rate} %" for day, rate in days) + "."
-
-
-def cause_of(mover: Mover) -> str:
-    """Say why a string moves, as far as its code and what moves in it tell."""
-    words = WORDS[mover.code]
-    return words.century if _cause_of(mover) == CENTURY else words.cause
-
-
-def _cause(group: _Group, column: Column) -> str:
-    """Say why: what the code tells, the line that does it where it is known, and what the text of its SQL hints at."""
-    said = [cause_of(group.movers[0])]
-    sites = Counter(_place(mover) for mover in group.movers if mover.site is not None)
-    if sites:
-        said.append(f"The read that does it: {', '.join(place for place, _ in sites.most_common(3))}.")
-    if column.hints:
-        said.append(f"Its SQL hints at it: {'; '.join(column.hints)}.")
-    return " ".join(said)
-
-
-def _place(mover: Mover) -> str:
-    site = mover.site
-    assert site is not None
-    return f"{site.file}:{site.line} in {site.function}" + (", while importing" if site.at_import else "")
-
-
-def location_of(movers: Sequence[Mover]) -> Location | None:
-    """Give the line that most of the strings owe their value to, where one is known."""
-    sites = Counter((mover.site.file, mover.site.line) for mover in movers if mover.site is not None)
-    return Location(*sites.most_common(1)[0][0]) if sites else None

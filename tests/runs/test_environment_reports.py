@@ -263,3 +263,18 @@ def test_a_hint_stands_beside_the_proof_and_alone_where_there_is_none(tmp_path: 
         assert "takes a date from an instant" in text, suffix
     printed = command(folder, "read", "day", "2024-03-01", "--probe", "off")
     assert f"hint, no proof: {today}" in printed
+
+
+def test_a_column_moves_with_the_references_that_another_consumer_reads(tmp_path: Path) -> None:
+    # billing reads the reference "March 2024" as the 8th on the 8th and as the 31st on a 31st; portal's own reads stay.
+    folder = write(tmp_path)
+    rows = ["C-1,day,2024-03-08,March 2024", "C-1,signed,2024-03-01,2024-03-01"]
+    (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
+    (folder / "audit.toml").write_text(SPEC.replace('type = "date"\n', 'type = "date"\nreference = "billing"\n', 1))
+    run = auditor.run(folder, store=False)
+    portal = run.column("day", "portal")
+    by_day = {one["clock"][:10]: one["ok"] for one in portal.by_environment}
+    assert (portal.content_rate, by_day["2024-03-08"], by_day["2024-03-31"], by_day["2024-03-01"]) == (1.0, 1, 0, 0)
+    assert portal.flips == {"clock": 1}
+    assert [one.consumers for one in run.findings if one.code == "clock-dependent"] == [("billing",)]
+    assert run.column("day", "billing").flips == {"clock": 1}, "billing reads 2024-03-08 as it is, on every day"
