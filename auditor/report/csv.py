@@ -40,7 +40,7 @@ def csv_text(run: Run) -> str:
         for document, column in zip(to_document(run)["columns"], run.columns, strict=True)
     ]
     if run.rates_withheld:
-        rows = [row | dict.fromkeys(_SCORED) for row in rows]
+        rows = [_withheld(row) for row in rows]
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*_flat(_column_keys()), *_OF_ENVIRONMENTS])
@@ -73,6 +73,12 @@ def _flat(column: dict[str, Any]) -> dict[str, Any]:
         else:
             flat[key] = value
     return flat
+
+
+def _withheld(row: dict[str, Any]) -> dict[str, Any]:
+    known = json.loads(row["by_environment"] or "[]")
+    entries = [{key: value for key, value in entry.items() if key not in _SCORED} for entry in known]
+    return row | dict.fromkeys(_SCORED) | {"by_environment": json.dumps(entries) if entries else ""}
 
 
 def _of_environments(run: Run, column: Column, consumer: ConsumerSummary | None) -> dict[str, Any]:

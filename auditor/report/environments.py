@@ -74,8 +74,7 @@ class EnvironmentRow:
     where: str
     is_base: bool
     rate: str
-    ok: int
-    judged: int
+    right_of: str
     flips: int
 
 
@@ -123,7 +122,10 @@ def tables(column: Column) -> tuple[tuple[str, tuple[EnvironmentRow, ...]], ...]
 
 def _row(factor: str, value: str, is_base: bool, entry: Mapping[str, Any]) -> EnvironmentRow:
     where = _short(factor, value)
-    return EnvironmentRow(where, is_base, _rate(entry), entry["ok"], entry["judged"], entry["flips"])
+    # Where the rate is withheld, nobody is to work it out again.
+    is_withheld = entry["judged"] and entry["content_rate"] is None
+    right_of = NO_RATE if is_withheld else f"{entry['ok']:,} of {entry['judged']:,}"
+    return EnvironmentRow(where, is_base, _rate(entry), right_of, entry["flips"])
 
 
 def _by_factor(column: Column) -> dict[str, list[dict[str, Any]]]:

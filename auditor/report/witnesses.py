@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from auditor.model.decoding import Decoding
-from auditor.model.run import Finding, Run
+from auditor.model.run import Finding, Run, Witness
 from auditor.report.view import witness_place
 
 #: The part of the base environment that stands beside a value which moved with it.
@@ -42,13 +42,17 @@ class WitnessView:
 
 
 def witness_views(run: Run, finding: Finding) -> tuple[WitnessView, ...]:
-    """Give the witnesses of a finding, those of one string together, what moves first and beside its base value."""
-    by_raw: dict[str, list[int]] = {}
+    """Give the witnesses of a finding, what moves first and beside its base value.
+
+    Those of one string stand together where it is shown in several environments; else each is one of its own, as a
+    prediction and a reference are.
+    """
+    moving = {witness.raw for witness in finding.witnesses if _is_elsewhere(witness)}
+    by_string: dict[str | int, list[Witness]] = {}
     for position, witness in enumerate(finding.witnesses):
-        by_raw.setdefault(witness.raw, []).append(position)
+        by_string.setdefault(witness.raw if witness.raw in moving else position, []).append(witness)
     views = []
-    for raw, positions in by_raw.items():
-        witnesses = [finding.witnesses[position] for position in positions]
+    for witnesses in by_string.values():
         decodings = [(consumer, decoding) for witness in witnesses for consumer, decoding in witness.decodings.items()]
         moved = {consumer for consumer, decoding in decodings if decoding.environment != "base"}
         names = list(dict.fromkeys(consumer for consumer, _ in decodings))
@@ -57,8 +61,12 @@ def witness_views(run: Run, finding: Finding) -> tuple[WitnessView, ...]:
             Reading(consumer, decoding, _where(run, finding, decoding) if consumer in moved else "")
             for consumer, decoding in decodings
         ]
-        views.append(WitnessView(raw, witness_place(witnesses[0]), tuple(dict.fromkeys(readings))))
+        views.append(WitnessView(witnesses[0].raw, witness_place(witnesses[0]), tuple(dict.fromkeys(readings))))
     return tuple(views)
+
+
+def _is_elsewhere(witness: Witness) -> bool:
+    return any(decoding.environment != "base" for decoding in witness.decodings.values())
 
 
 def _where(run: Run, finding: Finding, decoding: Decoding) -> str:

@@ -147,6 +147,19 @@ def test_without_rates_the_flips_are_still_said() -> None:
     assert environments.range_text(replace(MOVING, by_environment=entries)) == "14 verdicts flip over 3 clocks"
 
 
+def test_where_rates_are_withheld_no_count_behind_one_is_given() -> None:
+    entries = tuple({**one, "content_rate": None} for one in MOVING.by_environment)
+    column = replace(MOVING, content_rate=None, by_environment=entries)
+    run = replace(RUN, columns=(column,), fields=(), findings=(), rates_withheld=True)
+    for name, text in texts(run).items():
+        assert not re.search(r"\b(182|186|170)\b", text), name
+        assert "14 verdicts flip over 3 clocks" in text, name
+    cells = row(run)
+    assert (cells["range_low"], cells["range_high"], cells["ok"]) == ("", "", "")
+    assert [one["flips"] for one in json.loads(cells["by_environment"])] == [0, 12, 4]
+    assert not any("ok" in one for one in json.loads(cells["by_environment"]))
+
+
 def test_the_calendar_is_a_table_in_the_page_in_the_order_of_days() -> None:
     page = texts(RUN)["html"]
     calendar = page[page.index("billing by the day it runs") :][:600]
@@ -235,6 +248,24 @@ def test_a_string_stands_with_its_values_in_two_environments() -> None:
     ]
     assert march.place.startswith("prediction, case C-7")
     assert [one.decoding.status for one in leap.readings] == ["value", "rejected"]
+
+
+def test_one_string_as_prediction_and_as_reference_is_two_witnesses() -> None:
+    """Batches of predictions and of references have other neighbours: each role has its own proof."""
+    day = {"loader": Decoding("value", "date:2024-02-01")}
+    month = {"loader": Decoding("value", "date:2024-01-02")}
+    witnesses = (
+        Witness('"01/02/2024"', day, "C-1", "prediction", 1, "alone: date:2024-01-02"),
+        Witness('"01/02/2024"', month, "C-2", "reference", 1, "after N/A: null"),
+    )
+    finding = replace(CLOCK, code="neighbour-dependent", consumers=("loader",), witnesses=witnesses)
+    assert [(one.place, one.readings[0].decoding.value) for one in witness_views(RUN, finding)] == [
+        ("prediction, case C-1, 1 case, alone: date:2024-01-02", "date:2024-02-01"),
+        ("reference, case C-2, 1 case, after N/A: null", "date:2024-01-02"),
+    ]
+    for name, text in texts(replace(RUN, findings=(finding,))).items():
+        if name != "notebook":
+            assert "alone: date:2024-01-02" in text and "after N/A: null" in text, name
 
 
 def test_every_report_shows_both_values_together() -> None:

@@ -186,7 +186,7 @@ def test_without_probes_every_report_says_so(tmp_path: Path) -> None:
 
 def test_read_prints_what_moves_where_and_why_and_one_line_for_what_does_not(tmp_path: Path) -> None:
     lines = command(write(tmp_path), "read", "day", "March 2024", "2024-03-01").splitlines()
-    march, iso = lines.index('"March 2024"  not read alike'), lines.index('"2024-03-01"  read alike')
+    march, iso = lines.index('"March 2024"  read by some only'), lines.index('"2024-03-01"  read alike')
     about_march = "\n".join(lines[march:iso])
     assert "date:2024-03-08\n" in about_march
     assert "date:2024-03-29  [clock 2000-02-29 06:06]" in about_march
