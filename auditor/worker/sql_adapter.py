@@ -34,6 +34,10 @@ class SqlAdapter:
         self.readers: "Dict[str, Any]" = {}
         self.model = sql_model_run.Model(self.engine, self.plan) if self.plan else None
         self.rows: "Optional[Rows]" = None
+        self.functions: "Dict[str, str]" = {}
+        if config.get("catalogue"):
+            text = " ".join([*self.reads.values(), self.plan["text"] if self.plan else ""])
+            self.functions = self.engine.stabilities(text)
         self.engine.seal()
         for field in config["fields"]:
             if self.model is not None and field in self.plan["fields"]:
@@ -53,6 +57,7 @@ class SqlAdapter:
             settings.update(self.model.notes())
         reads = {field: reader.shown for field, reader in self.readers.items()}
         ready: "Dict[str, Any]" = {"reads": reads, "version_parts": parts, "settings": settings}
+        ready["functions"] = self.functions
         if self.model is not None:
             note = self.plan["scope_note"] if self.rows is None else self.rows.note()
             alone = [field for field in self.readers if field not in self.plan["fields"]]
