@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.decode import folders
+from auditor.decode import folders, strays
 from auditor.decode import process as process_module
 from auditor.errors import AuditorError, ConsumerError
 from tests.sessions import PARSERS, open_consumer, quoted, shown
@@ -64,6 +64,22 @@ def test_a_child_that_left_the_group_ends_with_the_worker(tmp_path, function):
     while lives(child) and time.monotonic() < until:  # a killed process takes its time to end
         time.sleep(0.01)
     assert not lives(child)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="strays are found in /proc")
+def test_a_child_that_is_just_becoming_another_program_is_found():
+    """For a moment it has given up its old variables and has no new ones; it has inherited the mark all the same."""
+    folder = f"/tmp/{folders.PREFIX}strays-{os.getpid()}"
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    for _ in range(30):
+        with subprocess.Popen(command, env={strays.MARK: folder}, start_new_session=True) as child:
+            try:
+                seen = strays._environment(child.pid)
+                assert seen is None or f"{strays.MARK}={folder}".encode() in seen
+                strays.end_strays(folder)
+                assert child.wait(5) == -signal.SIGKILL
+            finally:
+                child.kill()
 
 
 def open_descriptors() -> list[str]:
