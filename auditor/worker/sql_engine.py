@@ -48,10 +48,8 @@ def literal(text: str) -> str:
 
 def message_of(error: BaseException) -> str:
     """Give the engine's own message, without the place in our statement, its advice on settings and its stack."""
-    message = (
-        re.split("\n\nLINE |\n\nPossible solutions|\n+Stack Trace", str(error), maxsplit=1)[0].strip()
-        or type(error).__name__
-    )
+    own = re.split("\n\nLINE |\n\nPossible solutions|\n+Stack Trace", str(error), maxsplit=1)[0].strip()
+    message = own or type(error).__name__
     return message if len(message) <= LONGEST else message[:LONGEST] + "…"
 
 

@@ -7,14 +7,15 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from auditor.decode import folders, strays
-from auditor.decode import process as process_module
 from auditor.errors import AuditorError, ConsumerError
+from tests.privileges import as_nobody
 from tests.sessions import PARSERS, open_consumer, quoted, shown
 
 ESCAPES = """
@@ -111,16 +112,20 @@ def test_a_start_without_descriptors_is_an_error_and_leaves_nothing(temporary):
     assert list(temporary.iterdir()) == []
 
 
-def test_a_program_that_cannot_be_started_is_an_error_and_leaves_nothing(temporary, monkeypatch):
-    def fail(*_args, **_options):
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(process_module.subprocess, "Popen", fail)
-    before = open_descriptors()
-    with pytest.raises(ConsumerError, match="Resource temporarily unavailable"):
-        open_consumer(PARSERS, {"f": "poison:read"})
-    assert open_descriptors() == before
-    assert list(temporary.iterdir()) == []
+def test_a_program_that_cannot_be_started_is_an_error_and_leaves_nothing(monkeypatch):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        monkeypatch.setattr("tempfile.tempdir", place)
+        before = open_descriptors()
+        try:
+            resource.setrlimit(resource.RLIMIT_NPROC, (0, hard))
+            with as_nobody(), pytest.raises(ConsumerError, match="Resource temporarily unavailable"):
+                open_consumer(PARSERS, {"f": "poison:read"})
+        finally:
+            resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+        assert open_descriptors() == before
+        assert os.listdir(place) == []
 
 
 def test_no_place_for_temporary_files_is_an_error(temporary):
