@@ -13,6 +13,7 @@ from auditor.audit.reading import Reading, as_token, read_strings
 from auditor.audit.run import audit
 from auditor.errors import StoreError
 from auditor.model.run import Column, Finding, Run
+from auditor.probe import Level
 from auditor.spec.find import find_spec, runs_folder
 from auditor.spec.models import AuditSpec
 from auditor.spec.read import read_spec, spec_from
@@ -153,9 +154,14 @@ def load(run: str | Path = "latest", *, runs: str | Path | None = None) -> Audit
 
 
 def read(
-    field: str, *strings: str, spec: str | Path | Mapping[str, Any] | AuditSpec | None = None
+    field: str,
+    *strings: str,
+    spec: str | Path | Mapping[str, Any] | AuditSpec | None = None,
+    probe: Level = "full",
 ) -> tuple[Reading, ...]:
-    """Show what every consumer of a field makes of some strings.
+    """Show what every consumer of a field makes of some strings, and what that depends on besides them.
+
+    `probe` says how many other environments are tried: full, quick or off.
 
     >>> import auditor
     >>> spec = {
@@ -165,10 +171,10 @@ def read(
     ...     "consumers": {"stdlib": {"adapter": "python", "reads": {"day": "datetime:date.fromisoformat"}}},
     ... }
     >>> [reading] = auditor.read("day", "2024-03-01", spec=spec)
-    >>> reading.decodings["stdlib"].value
-    'date:2024-03-01'
+    >>> reading.decodings["stdlib"].value, reading.dependences
+    ('date:2024-03-01', {})
     """
-    return read_strings(_spec(spec), field, [as_token(text) for text in strings])
+    return read_strings(_spec(spec), field, [as_token(text) for text in strings], probe=probe)
 
 
 def _spec(spec: str | Path | Mapping[str, Any] | AuditSpec | None) -> AuditSpec:

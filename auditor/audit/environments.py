@@ -28,7 +28,7 @@ from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer, Place, Probed
 from auditor.model.environment import Environment
 from auditor.probe import Level, Question, probe_consumer
-from auditor.probe.environments import course_of, zones_for
+from auditor.probe.environments import Course, course_of, zones_for
 from auditor.probe.launch import Launcher
 from auditor.probe.sent import Sent
 from auditor.spec.models import AuditSpec, ConsumerSpec
@@ -111,11 +111,9 @@ class _Recorder:
         self.asked, self.number = asked, number
         self.moves = {name: Cells(kind) for name, kind in _MOVES.items()}
         self.movers = {name: Cells(kind) for name, kind in _MOVERS.items()}
-        self.environments: dict[str, Environment] = {}
 
     def move(self, environment: Environment, place: Place, answer: Answer) -> None:
         """Add an answer that is not that of the base."""
-        self.environments[environment.name] = environment
         for unit in self.asked.units_at(place):
             row = (unit, self.number, environment.name, answer.letter, answer.text, answer.key, answer.error)
             _append(self.moves, row)
@@ -135,11 +133,14 @@ def _append(columns: Mapping[str, Cells], row: Sequence[object]) -> None:
 
 @dataclass(frozen=True)
 class Probes:
-    """What the probes of a run found: `units` are the rows behind each mover, `environments` those of ``moves``."""
+    """What the probes of a run found: `units` are the rows behind each mover.
+
+    `singles` are, by consumer, the environments of one changed factor in which it ran: those that ``moves`` is about.
+    """
 
     level: Level
     of_consumers: tuple[Probed, ...] = ()
-    environments: Mapping[str, Environment] = field(default_factory=dict)
+    singles: Mapping[str, tuple[Environment, ...]] = field(default_factory=dict)
     units: Mapping[tuple[str, Place], Sequence[int]] = field(default_factory=dict)
 
 
@@ -181,17 +182,18 @@ def probe_all(
     if level == "off":
         return Probes(level)
     results = _probe_each(spec, base, keys, level)
-    environments: dict[str, Environment] = {}
+    singles: dict[str, tuple[Environment, ...]] = {}
     at: dict[tuple[str, Place], Sequence[int]] = {}
-    for probed, recorder in results:
+    for probed, recorder, course in results:
         recorder.found(probed)
-        environments |= recorder.environments
+        varied = {one for some in course.singles.values() for one in some}
+        singles[probed.consumer] = tuple(dict.fromkeys(one for one in probed.launched if one in varied))
         at |= {(probed.consumer, mover.place): recorder.asked.units_at(mover.place) for mover in probed.movers}
         for table, columns in (("moves", recorder.moves), ("movers", recorder.movers)):
             if len(columns["unit"]):
                 with shown(connection, f"new_{table}", columns):
                     connection.execute(f"INSERT INTO {table} SELECT * FROM new_{table}")
-    return Probes(level, tuple(probed for probed, _ in results), environments, at)
+    return Probes(level, tuple(probed for probed, _, _ in results), singles, at)
 
 
 def create_tables(connection: DuckDBPyConnection) -> None:
@@ -207,7 +209,7 @@ def _probe_each(
     answered: Answered,
     keys: tuple[frozenset[str] | None, PayloadKeys | None],
     level: Level,
-) -> list[tuple[Probed, _Recorder]]:
+) -> list[tuple[Probed, _Recorder, Course]]:
     """Probe the consumers in threads; all launches of all of them share as many places as there are cores."""
     zones = zones_for(text for one in answered.units.values() for text in one.columns["token"].chunk(0)[:LOOKED_AT])
     base = spec.environment.environment()
@@ -218,11 +220,11 @@ def _probe_each(
         threads = stack.enter_context(ThreadPoolExecutor(max(1, len(answered.sessions))))
         stack.callback(stop.set)
 
-        def probe(name: str) -> tuple[Probed, _Recorder]:
+        def probe(name: str) -> tuple[Probed, _Recorder, Course]:
             consumer = spec.consumers[name]
             recorder = _Recorder(answered.of(consumer), answered.index[name])
             launcher = Launcher(spec, consumer, base, *keys, launches, stop, answered.lost(name))
             course = course_of(base, consumer.env, level, zones)
-            return probe_consumer(launcher, recorder.asked.questions(spec), course, recorder.move), recorder
+            return probe_consumer(launcher, recorder.asked.questions(spec), course, recorder.move), recorder, course
 
         return list(threads.map(probe, answered.sessions))

@@ -1,25 +1,34 @@
-"""One or a few strings through every consumer of a field, without any data set."""
+"""One or a few strings through every consumer of a field and environment, without any data set."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from auditor.audit.consumers import open_sessions
-from auditor.decode.session import Session
+from auditor.audit.reading_probes import Dependence, Elsewhere, probe_strings, sent_strings
+from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.judge.keys import grain_key, unexpected_type
 from auditor.load.tokens import string_token
-from auditor.model.decoding import Decoding
+from auditor.model.decoding import Decoding, Decodings
+from auditor.probe import Level
+from auditor.probe.sent import decode_sent
 from auditor.spec.models import AuditSpec, FieldSpec
 
 
 @dataclass(frozen=True)
 class Reading:
     """What the consumers of a field make of one raw value; `keys` are equal where the consumers agree.
+
+    `decodings` are those of the base environment, `keys` theirs. `dependences` say, by consumer, what they depend on
+    besides the string, with the decodings of other environments; a consumer that is not in it reads the same in each
+    of its `environments` (a count). `not_varied` says what could not be tried. Those three are empty without
+    probes. `hints` are what the text of an SQL consumer suggests that it depends on, which is no proof.
 
     >>> Reading("total", '"1.0"', {}, {"billing": "1", "warehouse": "1"}).agree
     True
@@ -29,6 +38,10 @@ class Reading:
     raw: str  # JSON text of the value
     decodings: dict[str, Decoding]
     keys: dict[str, str | None]
+    dependences: dict[str, tuple[Dependence, ...]] = dataclasses.field(default_factory=dict)
+    environments: dict[str, int] = dataclasses.field(default_factory=dict)
+    not_varied: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    hints: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def agree(self) -> bool:
@@ -48,25 +61,33 @@ class Reading:
         return "read by some only" if len(readings) == 1 else "read differently"
 
 
-def read_strings(spec: AuditSpec, field: str, tokens: Sequence[str]) -> tuple[Reading, ...]:
-    """Decode raw values (JSON texts, see `as_token`) of a field with every consumer that reads it."""
-    if field not in spec.fields:
-        near = get_close_matches(field, spec.fields, 1)
+def read_strings(
+    spec: AuditSpec, field_name: str, tokens: Sequence[str], *, probe: Level = "full"
+) -> tuple[Reading, ...]:
+    """Decode raw values (JSON texts, see `as_token`) of a field with every consumer that reads it.
+
+    With `probe` they are decoded again in other environments, and what moves is traced to its cause.
+    """
+    if field_name not in spec.fields:
+        near = get_close_matches(field_name, spec.fields, 1)
         raise AuditorError(
-            f"{spec.file}: no field {field!r}; there are: {', '.join(spec.fields)}"
+            f"{spec.file}: no field {field_name!r}; there are: {', '.join(spec.fields)}"
             + (f"\n  next:  did you mean {near[0]!r}?" if near else "")
         )
     with ExitStack() as stack:
-        asked = [one for one in spec.consumers.values() if not one.reads or field in one.reads]
+        asked = [one for one in spec.consumers.values() if not one.reads or field_name in one.reads]
         sessions = open_sessions(spec, asked, stack, carried=frozenset(), keys=None)
-        columns = {
-            name: _decode(spec.fields[field], session, tokens)
+        sent = {name: sent_strings(spec.consumers[name], tokens) for name in sessions}
+        decoded = {
+            name: decode_sent(session, spec.fields[field_name], sent[name])
             for name, session in sessions.items()
-            if field in session.readiness.reads
+            if field_name in session.readiness.reads
         }
+        hints = {name: field_hints(session.plan, session.readiness) for name, session in sessions.items()}
+    hinted = {name: hints[name][field_name] for name in decoded if field_name in hints[name]}
+    elsewhere = probe_strings(spec, spec.fields[field_name], sent, decoded, probe)
     return tuple(
-        _reading(spec.fields[field], token, {c: column[i] for c, column in columns.items()})
-        for i, token in enumerate(tokens)
+        _reading(spec.fields[field_name], token, i, decoded, elsewhere, hinted) for i, token in enumerate(tokens)
     )
 
 
@@ -81,20 +102,34 @@ def as_token(text: str, *, is_json: bool = False) -> str:
     return text.strip()
 
 
-def _decode(field: FieldSpec, session: Session, tokens: Sequence[str]) -> list[Decoding]:
-    decodings = session.decode(field.name, tokens)
-    found = []
-    for position, text in enumerate(decodings.texts):
-        fault = decodings.faults.get(position)
-        if fault is not None:
-            found.append(Decoding(fault.status, None, fault.error))
-        elif text is not None and grain_key(field, text) is None:
-            found.append(Decoding("rejected", None, unexpected_type(field, text)))
-        else:
-            found.append(Decoding("value", text, None))
-    return found
+def _decoding(field_spec: FieldSpec, decodings: Decodings, position: int) -> Decoding:
+    fault, text = decodings.faults.get(position), decodings.texts[position]
+    if fault is not None:
+        return Decoding(fault.status, None, fault.error)
+    if text is not None and grain_key(field_spec, text) is None:
+        return Decoding("rejected", None, unexpected_type(field_spec, text))
+    return Decoding("value", text, None)
 
 
-def _reading(field: FieldSpec, token: str, decodings: dict[str, Decoding]) -> Reading:
-    keys = {name: grain_key(field, one.value) if one.value is not None else None for name, one in decodings.items()}
-    return Reading(field.name, token, decodings, keys)
+def _reading(
+    field_spec: FieldSpec,
+    token: str,
+    position: int,
+    decoded: Mapping[str, Decodings],
+    elsewhere: Mapping[str, Elsewhere],
+    hints: dict[str, tuple[str, ...]],
+) -> Reading:
+    decodings = {name: _decoding(field_spec, some, position) for name, some in decoded.items()}
+    keys = {
+        name: grain_key(field_spec, one.value) if one.value is not None else None for name, one in decodings.items()
+    }
+    return Reading(
+        field_spec.name,
+        token,
+        decodings,
+        keys,
+        {name: one.dependences[position] for name, one in elsewhere.items() if position in one.dependences},
+        {name: one.environments for name, one in elsewhere.items()},
+        {name: one.not_varied for name, one in elsewhere.items() if one.not_varied},
+        hints,
+    )

@@ -27,12 +27,14 @@ from auditor.audit.summary import (
     mark_untrusted,
     summarise_consumers,
     summarise_fields,
+    summarise_probes,
 )
 from auditor.audit.units import FieldUnits, count_units, create_units, field_units, payload_keys
 from auditor.database import connect, first_line, no_room
 from auditor.decode.folders import SPILL, open_folder
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session
+from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
 from auditor.findings.context import Context
@@ -219,10 +221,9 @@ def _score(
     )
     withhold = bool(broken) and on_broken == "stop"
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
-    columns = all_columns(spec, patterns, readiness, withhold_rates=withhold)
-    columns = add_environments(
-        connection, spec, columns, decoded.readers, decoded.index, decoded.environments.environments
-    )
+    hints = {name: field_hints(session.plan, readiness[name]) for name, session in decoded.sessions.items()}
+    columns = all_columns(spec, patterns, readiness, hints, withhold_rates=withhold)
+    columns = add_environments(connection, spec, columns, decoded.readers, decoded.index, decoded.environments.singles)
     context = Context(
         connection=connection,
         spec=spec,
@@ -249,4 +250,5 @@ def _score(
         broken=broken,
         withhold_rates=withhold,
         notes=(() if withhold else column_notes(columns)) + decoded.notes,
+        probe=summarise_probes(spec, decoded.environments.level, decoded.environments.of_consumers),
     )

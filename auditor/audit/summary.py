@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +15,8 @@ from duckdb import DuckDBPyConnection
 from auditor.audit.batches import batch_fields
 from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
-from auditor.model.dependence import Probed
+from auditor.model.dependence import Probed, ProbedEnvironment, ProbeSummary
+from auditor.model.environment import Environment
 from auditor.model.figures import no_right_answer
 from auditor.model.run import (
     BrokenReference,
@@ -27,6 +28,8 @@ from auditor.model.run import (
     Run,
     RunEnvironment,
 )
+from auditor.probe import Level
+from auditor.probe.launch import with_what_was_set
 from auditor.score.columns import (
     ColumnTraits,
     PatternCounts,
@@ -95,6 +98,28 @@ def summarise_consumers(
     )
 
 
+def summarise_probes(spec: AuditSpec, level: Level, probed: Iterable[Probed]) -> ProbeSummary:
+    """Give the environments in which consumers were started, as they were in force there, each with its consumers."""
+    base = spec.environment.environment()
+    in_force: dict[Environment, list[str]] = {}
+    for one in probed:
+        for environment in one.launched:
+            as_set = with_what_was_set(environment, base, one.not_varied)
+            if as_set.differs_in(base):
+                in_force.setdefault(as_set, []).append(one.consumer)
+    return ProbeSummary(
+        level,
+        tuple(
+            ProbedEnvironment(
+                **asdict(environment),
+                varied=environment.differs_in(base),
+                consumers=tuple(dict.fromkeys(consumers)),
+            )
+            for environment, consumers in in_force.items()
+        ),
+    )
+
+
 def label_of(spec: AuditSpec, consumer: str) -> str:
     """Every adapter of this version runs the consumer's own product."""
     return "planned" if spec.consumers[consumer].planned else "native"
@@ -104,20 +129,24 @@ def all_columns(
     spec: AuditSpec,
     patterns: Mapping[str, PatternCounts],
     readiness: Mapping[str, Readiness],
+    hints: Mapping[str, Mapping[str, tuple[str, ...]]],
     *,
     withhold_rates: bool,
 ) -> tuple[Column, ...]:
-    """Give the columns of all fields, in the order of the spec."""
+    """Give the columns of all fields, in the order of the spec; `hints` are by consumer and field."""
     columns: list[Column] = []
     for field, counts in patterns.items():
-        traits = {name: _traits(label_of(spec, name), readiness[name], field) for name in counts.readers}
+        traits = {
+            name: _traits(label_of(spec, name), readiness[name], field, hints.get(name, {}).get(field, ()))
+            for name in counts.readers
+        }
         columns += make_columns(counts, traits, withhold_rates=withhold_rates)
     return tuple(columns)
 
 
-def _traits(label: str, ready: Readiness, field: str) -> ColumnTraits:
+def _traits(label: str, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
     scope = ready.scope_of(field)
-    return ColumnTraits(label, scope, ready.scope_note if scope == ready.scope else "")
+    return ColumnTraits(label, scope, ready.scope_note if scope == ready.scope else "", hints)
 
 
 def summarise_fields(
@@ -174,6 +203,7 @@ def make_run(
     broken: tuple[BrokenReference, ...],
     withhold_rates: bool,
     notes: tuple[str, ...],
+    probe: ProbeSummary,
 ) -> Run:
     """Give the finished run."""
     created = created_at()
@@ -197,4 +227,5 @@ def make_run(
         spec=spec.file.name,
         sources=sources,
         notes=notes,
+        probe=probe,
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from auditor.cli.exits import readable_until_closed
+from auditor.cli.probe import Probe, ProbeOption
 
 if TYPE_CHECKING:
     from auditor.audit.reading import Reading
+    from auditor.audit.reading_probes import Dependence
 
 
 def read(
@@ -20,15 +23,19 @@ def read(
     is_json: Annotated[
         bool, typer.Option("--json", help="Each STRING is JSON text: true, 3.0, null, or a string in quotes.")
     ] = False,
+    probe: ProbeOption = Probe.full.value,
 ) -> None:
-    """Show what every consumer of a field makes of a string."""
+    """Show what every consumer of a field makes of a string, in the base environment and where it is another."""
     from auditor.audit.reading import as_token, read_strings
     from auditor.spec.read import read_spec
 
-    readings = read_strings(read_spec(spec), field, [as_token(text, is_json=is_json) for text in strings])
+    tokens = [as_token(text, is_json=is_json) for text in strings]
+    level = Probe(probe)
+    readings = read_strings(read_spec(spec), field, tokens, probe=level.value)
     with readable_until_closed():
         for reading in readings:
             _print(reading)
+        _print_limits(readings, level)
 
 
 def _print(reading: Reading) -> None:
@@ -38,4 +45,48 @@ def _print(reading: Reading) -> None:
     typer.echo(f"{visible(reading.raw)}  {reading.agreement}".rstrip())
     width = max((len(consumer) for consumer in reading.decodings), default=0)
     for consumer, decoding in reading.decodings.items():
-        typer.echo(f"  {consumer:<{width}}  {visible(decoded(decoding))}")
+        count = reading.environments.get(consumer, 0)
+        alike = f"  [the same in {count} other environments]" if count and consumer not in reading.dependences else ""
+        typer.echo(f"  {consumer:<{width}}  {visible(decoded(decoding))}{alike}")
+        for dependence in reading.dependences.get(consumer, ()):
+            for line in _moved(dependence):
+                typer.echo(f"  {'':<{width}}  {line}")
+        for hint in reading.hints.get(consumer, ()):
+            typer.echo(f"  {'':<{width}}  hint, no proof: {visible(hint)}")
+
+
+def _moved(dependence: Dependence) -> Iterator[str]:
+    """Give a line per other value with its environments, then what it depends on and why."""
+    from auditor.report.text import visible
+    from auditor.report.view import decoded
+
+    where: dict[str, list[str]] = {}
+    for decoding in dependence.decodings:
+        where.setdefault(visible(decoded(decoding)), []).append(decoding.environment)
+    for said, names in where.items():
+        yield f"{said}  [{', '.join(names)}]"
+    same = dependence.tried - len(dependence.decodings)
+    parts = f" ({', '.join(dependence.components)})" if dependence.components else ""
+    together = f" Only together: {', '.join(dependence.together)}." if dependence.together else ""
+    at = f" At {dependence.location.file}:{dependence.location.line}." if dependence.location else ""
+    if dependence.candidates:
+        at = f" Candidate lines: {', '.join(visible(line) for line in dependence.candidates[:3])}."
+    rest = f" As in the base in {same} of {dependence.tried} others." if same > 0 else ""
+    yield f"{dependence.code}{parts}: {dependence.cause}{together}{at}{rest}"
+
+
+def _print_limits(readings: Sequence[Reading], probe: Probe) -> None:
+    """Say what was not tried."""
+    from auditor.report.environments import unvaried_texts
+    from auditor.report.text import visible
+
+    if probe is Probe.off:
+        typer.echo("not probed (--probe off): read in the base environment only")
+        return
+    by_text: dict[str, list[str]] = {}
+    for reading in readings[:1]:
+        for consumer, notes in reading.not_varied.items():
+            for text in unvaried_texts(notes):
+                by_text.setdefault(text, []).append(consumer)
+    for text, consumers in by_text.items():
+        typer.echo(visible(f"{', '.join(consumers)}: {text}"))

@@ -11,6 +11,7 @@ import typer
 
 from auditor.cli.exits import FailOn, code_of, one_of, readable_until_closed
 from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
+from auditor.cli.probe import Probe, ProbeOption
 
 
 class BrokenReferences(StrEnum):
@@ -18,14 +19,6 @@ class BrokenReferences(StrEnum):
 
     stop = "stop"
     report = "report"
-
-
-class Probe(StrEnum):
-    """How much of a run is decoded again in other environments."""
-
-    full = "full"
-    quick = "quick"
-    off = "off"
 
 
 def run(
@@ -53,14 +46,7 @@ def run(
             help="stop: withhold all rates and exit with 3. report: count them and show the rates.",
         ),
     ] = BrokenReferences.stop.value,
-    probe: Annotated[
-        str,
-        typer.Option(
-            metavar=f"<{'|'.join(Probe)}>",
-            callback=one_of(Probe),
-            help="How much is decoded again in other environments (clock, zone, locale, …).",
-        ),
-    ] = Probe.full.value,
+    probe: ProbeOption = Probe.full.value,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> int:
     """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""

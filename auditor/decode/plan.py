@@ -13,7 +13,7 @@ from typing import Any
 from auditor.decode.locales import locale_variables
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.errors import ConsumerError
-from auditor.model.environment import Environment
+from auditor.model.environment import BASE, Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 
 WORKER = Path(__file__).resolve().parent.parent / "worker" / "main.py"
@@ -77,7 +77,11 @@ def make_plan(
         program=program,
         command=tuple(command),
         variables=variables,
-        config=config_of(spec, consumer, fields, carried, keys, root, clock) | {"network": environment.network},
+        config={
+            **config_of(spec, consumer, fields, carried, keys, root, clock),
+            "network": environment.network,
+            "catalogue": environment.name == BASE,
+        },
         clock=clock,
         clock_iso=environment.clock,
         zone=variables["TZ"],

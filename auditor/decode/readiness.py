@@ -64,6 +64,7 @@ class Report:
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
             alone=frozenset(ready.get("alone", ())),
+            functions={str(name): str(word) for name, word in ready.get("functions", {}).items()},
         )
 
     def add(self, ready: dict[str, Any]) -> None:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 
 #: Names the worker's folder; every process that the consumer starts inherits it.
 MARK = "AUDITOR_WORKER"
 
+#: Where /proc/PID/stat has, after the name, the size of the memory and the address of the variables' end.
+SIZE, END_OF_VARIABLES = 20, 48
+
 #: Looks at the process table: a stray may fork while it is looked for.
 MOST_LOOKS = 10
+
+#: Seconds to wait, and how often, for processes that are just becoming another program.
+MOMENT, MOST_MOMENTS = 0.005, 200
 
 
 def end_strays(folder: str) -> None:
@@ -20,12 +27,19 @@ def end_strays(folder: str) -> None:
     where the platform has no /proc.
     """
     mark = f"{MARK}={folder}".encode()
-    for _ in range(MOST_LOOKS):
-        found = [process for process in _processes() if mark in _environment(process)]
+    looks = moments = 0
+    while looks < MOST_LOOKS and moments < MOST_MOMENTS:
+        seen = {process: _environment(process) for process in _processes()}
+        found = [process for process, variables in seen.items() if variables is not None and mark in variables]
         for process in found:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
-        if not found:
+        if found:
+            looks += 1
+        elif None in seen.values():
+            moments += 1
+            time.sleep(MOMENT)
+        else:
             return
 
 
@@ -36,10 +50,18 @@ def _processes() -> list[int]:
         return []
 
 
-def _environment(process: int) -> list[bytes]:
-    """Give the variables of a process; none where it has ended or is another user's."""
+def _environment(process: int) -> list[bytes] | None:
+    """Give the variables of a process; none where it has ended or is another user's, None where they come shortly."""
     try:
         with open(f"/proc/{process}/environ", "rb", 0) as block:
-            return block.read().split(b"\0")
+            variables = block.read()
+        return variables.split(b"\0") if variables or not _is_becoming(process) else None
     except OSError:
         return []
+
+
+def _is_becoming(process: int) -> bool:
+    """Say whether a process has memory, but not yet a place for its variables: it is in the middle of an exec."""
+    with open(f"/proc/{process}/stat", "rb", 0) as block:
+        fields = block.read().rpartition(b")")[2].split()
+    return len(fields) > END_OF_VARIABLES and fields[SIZE] != b"0" and fields[END_OF_VARIABLES] == b"0"

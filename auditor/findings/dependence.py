@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 from auditor.findings import sql
 from auditor.findings.census import SUPPORTED, Census
-from auditor.findings.dependence_words import WORDS
+from auditor.findings.dependence_cause import cause_text, kind_of, location_of
+from auditor.findings.dependence_title import distinct_readings, title_of, value_of
+from auditor.findings.dependence_words import COMPONENTS, WORDS
 from auditor.findings.draft import Draft, fingerprint
-from auditor.model.dependence import Answer, Mover, Probed
+from auditor.findings.witnesses import shortened
+from auditor.model.dependence import Mover, Probed
+from auditor.model.environment import Environment
 from auditor.model.figures import percent, plural
-from auditor.model.run import Column, Location, Witness
+from auditor.model.run import Column, Witness
 
 #: Strings that a finding shows, each in the base and in another environment.
 SHOWN = 2
-
-CENTURY = "century"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def find_dependences(census: Census) -> Iterator[Draft]:
     for probed in census.context.probed:
         groups: dict[tuple[str, str, str], list[Mover]] = {}
         for mover in probed.movers:
-            groups.setdefault((mover.place[0], mover.code, _cause_of(mover)), []).append(mover)
+            groups.setdefault((mover.place[0], mover.code, kind_of(mover)), []).append(mover)
         largest = _largest(groups)
         for (field, code, cause), movers in sorted(groups.items()):
             group = _Group(field, probed.consumer, code, cause, tuple(movers))
@@ -44,10 +46,6 @@ def find_dependences(census: Census) -> Iterator[Draft]:
                 mover for key, some in groups.items() if key[:2] == (field, code) and key[2] != cause for mover in some
             ]
             yield _draft(census, probed, group, apart if largest[field, code] == cause else None)
-
-
-def _cause_of(mover: Mover) -> str:
-    return CENTURY if mover.components == (CENTURY,) else ""
 
 
 def _largest(groups: Mapping[tuple[str, str, str], list[Mover]]) -> dict[tuple[str, str], str]:
@@ -62,25 +60,26 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
     words = WORDS[group.code]
     strings, affected, outside = _extent(census, group, apart)
     shown = sorted(group.movers, key=lambda mover: (len(mover.string), mover.string))[:SHOWN]
-    column = census.context.columns[group.field, group.consumer]
-    first = shown[0]
+    base, folder = census.context.spec.environment.environment(), census.context.spec.folder
+    units = tuple(dict.fromkeys(_unit(census, group.consumer, mover) for mover in shown))
+    tokens = dict(census.query(f"SELECT unit, token FROM outcomes WHERE unit IN {sql.numbers(units)}"))
+    raws = [tokens[_unit(census, group.consumer, mover)] for mover in shown]
     return Draft(
         code=group.code,
         severity="high",
         field=group.field,
         consumers=(group.consumer,),
-        title=f"{group.consumer} {words.title.format(example=_example(first))}",
-        detail=" ".join(_sentences(group, probed, column)),
-        cause=_cause(group),
+        title=title_of(group.consumer, raws[0], shown[0], words, base),
+        detail=" ".join(_sentences(census, group, probed)),
+        cause=cause_text(group.movers, census.context.columns[group.field, group.consumer].hints, folder),
         fixes=words.fixes,
         fingerprint=fingerprint(group.code, group.field, (group.consumer,), group.cause),
-        units=tuple(dict.fromkeys(_unit(census, group.consumer, mover) for mover in shown)),
+        units=units,
         affected=affected,
         affected_outside=outside,
         strings=strings,
-        notes={_unit(census, group.consumer, mover): _elsewhere(mover) for mover in shown},
-        witnesses=tuple(_moved_witness(group.consumer, mover) for mover in shown),
-        location=_location(group),
+        witnesses=_moved_witnesses(group.consumer, list(zip(raws, shown, strict=True)), base),
+        location=location_of(group.movers, folder),
     )
 
 
@@ -109,37 +108,41 @@ def _extent(census: Census, group: _Group, apart: Sequence[Mover] | None) -> tup
     return int(strings), int(affected), int(affected) - int(inside)
 
 
-def _example(mover: Mover) -> str:
-    (_, base), *others = mover.readings
-    return f"{mover.string} as {_said(base)}" + "".join(f", or {_said(answer)}" for _, answer in others[:1])
+def _moved_witnesses(consumer: str, shown: Sequence[tuple[str, Mover]], base: Environment) -> tuple[Witness, ...]:
+    """Give each string as it is elsewhere: first one reading of every string, then further ones that differ."""
+    readings = [distinct_readings(mover, base) for _, mover in shown]
+    return tuple(
+        shortened(Witness(raw=raw, decodings={consumer: some[rank][1].decoding(some[rank][0])}, role="prediction"))
+        for rank in range(max(map(len, readings)))
+        for (raw, _), some in zip(shown, readings, strict=True)
+        if rank < len(some)
+    )
 
 
-def _said(answer: Answer) -> str:
-    if answer.text is not None:
-        return answer.text.partition(":")[2] or "an empty text"
-    return {"n": "no value", "r": "an error", "d": "a row filtered out", "c": "a crash"}[answer.letter]
-
-
-def _elsewhere(mover: Mover) -> str:
-    return "; ".join(f"{name}: {_said(answer)}" for name, answer in mover.readings[1:4])
-
-
-def _moved_witness(consumer: str, mover: Mover) -> Witness:
-    name, answer = mover.readings[1]
-    return Witness(raw=mover.string, decodings={consumer: answer.decoding(name)}, role="prediction")
-
-
-def _sentences(group: _Group, probed: Probed, column: Column) -> Iterator[str]:
-    words = WORDS[group.code]
-    yield words.varied
+def _sentences(census: Census, group: _Group, probed: Probed) -> Iterator[str]:
+    yield WORDS[group.code].varied
+    tried = _tried(group, probed, census.context.spec.environment.environment())
+    if tried:
+        yield f"Tried beside the base: {', '.join(tried)}."
     components = Counter(name for mover in group.movers for name in mover.components)
     if components:
-        listed = ", ".join(name for name, _ in sorted(components.items(), key=lambda item: (-item[1], item[0])))
+        listed = ", ".join(COMPONENTS.get(name, name) for name, _ in _most_first(components))
         yield f"What comes from the clock: {listed}."
     together = next((mover.together for mover in group.movers if mover.together), ())
     if together:
         yield f"No factor alone moves some of them, only together: {', '.join(together)}."
-    yield from _score(group, column)
+    yield from _score(group, census.context.columns[group.field, group.consumer])
+
+
+def _tried(group: _Group, probed: Probed, base: Environment) -> list[str]:
+    """Name the environments in which only the factor of the finding was another."""
+    factor = WORDS[group.code].factor
+    values = {value_of(one, factor) for one in probed.launched if one.differs_in(base) == (factor,)}
+    return sorted(values, key=lambda value: (len(value), value) if value.isdecimal() else (0, value))
+
+
+def _most_first(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _score(group: _Group, column: Column) -> Iterator[str]:
@@ -147,18 +150,21 @@ def _score(group: _Group, column: Column) -> Iterator[str]:
     factor = WORDS[group.code].factor
     entries = [one for one in column.by_environment if one["varied"] in ([], [factor])]
     rates = [one["content_rate"] for one in entries if one["content_rate"] is not None]
-    flips = max((one["flips"] for one in entries), default=0)
     if len(entries) < 2 or not rates:
         return
-    if flips:
+    if flips := column.flips.get(factor, 0):
         yield (
-            f"The column reads {percent(min(rates))} % to {percent(max(rates))} % over what was tried; up to "
-            f"{plural(flips, 'verdict')} flip."
+            f"The column reads {percent(column.content_rate)} % in the base and {percent(min(rates))} % to "
+            f"{percent(max(rates))} % over what was tried: the verdict of {plural(flips, 'case')} flips with no change "
+            "of prediction or reference."
         )
         if factor == "clock":
             yield _calendar(entries)
     else:
-        yield "No verdict flips on these cases: the references move along, or are wrong either way."
+        yield (
+            "No verdict flips on these cases, so that no score shows it: the references move along, or the "
+            "answers are wrong either way."
+        )
 
 
 def _calendar(entries: Sequence[Mapping[str, object]]) -> str:
@@ -168,23 +174,3 @@ def _calendar(entries: Sequence[Mapping[str, object]]) -> str:
         if one["content_rate"] is not None
     )
     return "Run on " + ", ".join(f"{day}: {rate} %" for day, rate in days) + "."
-
-
-def _cause(group: _Group) -> str:
-    words = WORDS[group.code]
-    cause = words.century if group.cause == CENTURY else words.cause
-    sites = Counter(_place(mover) for mover in group.movers if mover.site is not None)
-    if not sites:
-        return cause
-    return f"{cause} The read that does it: {', '.join(place for place, _ in sites.most_common(3))}."
-
-
-def _place(mover: Mover) -> str:
-    site = mover.site
-    assert site is not None
-    return f"{site.file}:{site.line} in {site.function}" + (", while importing" if site.at_import else "")
-
-
-def _location(group: _Group) -> Location | None:
-    sites = Counter((mover.site.file, mover.site.line) for mover in group.movers if mover.site is not None)
-    return Location(*sites.most_common(1)[0][0]) if sites else None

@@ -7,20 +7,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Words:
-    """The sentences of one code; `title` has a place for the example."""
+    """The sentences of one code; `depends` ends a title, `here` and `there` name two environments in it."""
 
     factor: str
-    title: str
+    here: str
+    there: str
+    depends: str
     varied: str
     cause: str
     fixes: tuple[str, ...]
     century: str = ""
 
 
+#: Parts of a value that may come from the clock, where the name alone does not say it.
+COMPONENTS = {"acceptance": "whether it is accepted at all (acceptance)", "time": "time of day"}
+
 WORDS = {
     "clock-dependent": Words(
         factor="clock",
-        title="reads {example}: it depends on the day it runs",
+        here="if it runs on {}",
+        there="if it runs on {}",
+        depends="it depends on the day it runs",
         varied="Fresh processes differed in nothing but their clock; repeats under one clock agree.",
         cause="What the string does not say is filled in from the clock.",
         century="A year of two digits is put into a century by the year of the clock.",
@@ -32,7 +39,9 @@ WORDS = {
     ),
     "timezone-dependent": Words(
         factor="zone",
-        title="reads {example}: it depends on the time zone of the machine",
+        here="where the zone is {}",
+        there="where it is {}",
+        depends="it depends on the time zone of the machine",
         varied="Fresh processes differed in nothing but TZ; no clock moves these strings.",
         cause="An instant is turned into a date in the zone of the process, or a local time is taken for that zone's.",
         fixes=(
@@ -43,7 +52,9 @@ WORDS = {
     ),
     "locale-dependent": Words(
         factor="locale",
-        title="reads {example}: it depends on the locale of the machine",
+        here="under the locale {}",
+        there="under {}",
+        depends="it depends on the locale of the machine",
         varied="Fresh processes differed in nothing but LANG and LC_ALL.",
         cause="Names of months, separators of numbers or the order of day and month come from the process's locale.",
         fixes=(
@@ -54,14 +65,18 @@ WORDS = {
     ),
     "hash-seed-dependent": Words(
         factor="hash_seed",
-        title="reads {example}: it depends on the hash seed of the process",
+        here="with hash seed {}",
+        there="with hash seed {}",
+        depends="it depends on the hash seed of the process",
         varied="Fresh processes differed in nothing but PYTHONHASHSEED, which production draws at random.",
         cause="Formats or rules are tried in the order of a set, and the first that fits wins.",
         fixes=("Try formats in the order of a list, the strictest first.", "Refuse what two formats read differently."),
     ),
     "order-dependent": Words(
         factor="order",
-        title="reads {example}: it depends on what it read before",
+        here="in the order of the data",
+        there="{}",
+        depends="it depends on what it read before",
         varied="Fresh processes got the same strings in another order, or without the others; nothing else differed.",
         cause="The parser keeps state between values: a format or language that it settles on, a cache, a default.",
         fixes=(
@@ -71,7 +86,9 @@ WORDS = {
     ),
     "unstable": Words(
         factor="",
-        title="reads {example}: two identical runs do not agree",
+        here="in one run",
+        there="{}",
+        depends="two identical runs do not agree",
         varied="Identical fresh processes, or ones that differ in network, folder and HOME only, do not agree.",
         cause="The outcome rests on chance or on something outside: random numbers, addresses of objects, threads, "
         "a network, files of the machine.",

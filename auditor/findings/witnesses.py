@@ -55,7 +55,7 @@ class WitnessBook:
             book.case_ids = census.context.case_ids(sorted({example.row for example in book.examples.values()}))
             for unit, field_name, token, *cells in _outcomes(census, units):
                 decodings = _decodings(census, field_name, cells, errors.get(unit, {}))
-                book.witnesses[unit] = _shortened(Witness(raw=token, decodings=decodings))
+                book.witnesses[unit] = shortened(Witness(raw=token, decodings=decodings))
         return book
 
     def witness(self, number: int, unit: int, note: str) -> Witness:
@@ -76,7 +76,7 @@ def probe_witness(outcomes: Sequence[ProbeOutcome], note: str = "") -> Witness:
         outcome.consumer: Decoding(STATUS_OF[outcome.status], outcome.value, outcome.error)  # type: ignore[arg-type]
         for outcome in outcomes
     }
-    return _shortened(Witness(raw=outcomes[0].probe.token, decodings=decodings, role="probe", note=note))
+    return shortened(Witness(raw=outcomes[0].probe.token, decodings=decodings, role="probe", note=note))
 
 
 def _outcomes(census: Census, units: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -138,7 +138,8 @@ def _examples(
     }
 
 
-def _shortened(witness: Witness) -> Witness:
+def shortened(witness: Witness) -> Witness:
+    """Cut what is too long for a report, and say so."""
     note = witness.note
     if len(witness.raw) > LONGEST:
         note = "; ".join(

@@ -59,6 +59,7 @@ class Readiness:
     be set; `clock_by` names the way in which the clock was fixed, `not_varied` says what it does not reach in this
     process; `scope` is ``payload`` or ``field`` for a pydantic consumer and an SQL model, else empty, and `scope_note`
     says why, or what of a payload is missing. `alone` are fields that are read without their payload in any scope.
+    `functions` are the engine's words on the stability of functions that an SQL consumer calls.
     """
 
     consumer: str
@@ -71,6 +72,7 @@ class Readiness:
     scope: str = ""
     scope_note: str = ""
     alone: frozenset[str] = frozenset()
+    functions: dict[str, str] = field(default_factory=dict)
 
     def scope_of(self, field: str) -> str:
         """Give the scope in which a field is read."""

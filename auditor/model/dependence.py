@@ -97,3 +97,34 @@ class Probed:
     not_varied: tuple[str, ...]
     movers: tuple[Mover, ...]
     others: tuple[tuple[Place, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class ProbedEnvironment:
+    """An environment in which the strings of `consumers` were decoded again, as it was in force there.
+
+    `varied` are the factors in which it is not the base; a part that could not be set is that of the base.
+    """
+
+    name: str
+    varied: tuple[str, ...]
+    clock: str
+    zone: str
+    locale: str
+    hash_seed: int
+    order: str
+    network: bool
+    elsewhere: bool
+    consumers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ProbeSummary:
+    """How much of a run was decoded again in other environments: `level` is full, quick or off.
+
+    >>> ProbeSummary("off").environments
+    ()
+    """
+
+    level: str
+    environments: tuple[ProbedEnvironment, ...] = ()

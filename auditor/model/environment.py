@@ -9,6 +9,9 @@ from dataclasses import dataclass
 #: Friday 2024-03-08 09:05:07 UTC: an ordinary day, so that nothing is clamped to a month's end.
 BASE_CLOCK = "2024-03-08T09:05:07+00:00"
 
+#: The name of the environment that a run is scored in.
+BASE = "base"
+
 #: The parts of an environment that a probe varies; `network` and `elsewhere` (folder, HOME, umask) come last.
 FACTORS = ("clock", "zone", "locale", "hash_seed", "order", "network", "elsewhere")
 
@@ -21,7 +24,7 @@ class Environment:
     `elsewhere` is another working folder, HOME and umask than the base has.
     """
 
-    name: str = "base"
+    name: str = BASE
     clock: str = BASE_CLOCK
     zone: str = "UTC"
     locale: str = "C.UTF-8"

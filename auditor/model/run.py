@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from auditor.model.decoding import Decoding
+from auditor.model.dependence import ProbeSummary
 
 Severity = Literal["high", "medium", "low", "info"]
 
@@ -67,6 +68,8 @@ class Column:
     scope_note: str = ""
     untrusted: tuple[str, ...] = ()
     by_environment: tuple[dict[str, Any], ...] = ()
+    flips: dict[str, int] = dataclasses.field(default_factory=dict)  # factor: cases whose verdict is another somewhere
+    hints: tuple[str, ...] = ()  # what its text alone suggests that it depends on; no proof
 
     @property
     def accepted(self) -> int:
@@ -284,6 +287,7 @@ class Run:
     spec: str = ""
     sources: tuple[dict[str, Any], ...] = ()  # path, sha256, role of each input file
     notes: tuple[str, ...] = ()
+    probe: ProbeSummary | None = None  # None: stored before there were probes
     schema: int = SCHEMA
 
     def column(self, field_name: str, consumer: str) -> Column:

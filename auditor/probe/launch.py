@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from auditor.decode.payload_rows import PayloadKeys
@@ -26,6 +26,9 @@ START = 20.0
 
 #: Strings that may be lost beyond those that the base has lost, before an environment is given up.
 MORE_LOST = 1
+
+#: Why a factor is not varied where the canary does not find it.
+NOT_SET = "it could not be set on this machine"
 
 #: Names in `not_fixed` of the factors of an environment.
 PART_OF = {factor: factor.replace("_", " ") for factor in FACTORS}
@@ -99,9 +102,9 @@ class Launcher:
         changed = environment.differs_in(self.base)
         missing = [factor for factor in changed if PART_OF[factor] in session.readiness.not_fixed]
         for factor in missing:
-            self.not_varied.setdefault(factor_note(factor, environment), "it could not be set on this machine")
+            self.not_varied.setdefault(factor_note(factor, environment), NOT_SET)
         if changed and len(missing) == len(changed):
-            raise NotVaried("it could not be set on this machine")
+            raise NotVaried(NOT_SET)
 
     def note_late(self, environment: Environment, field_name: str, string: str) -> None:
         """Note that a string took too long: what it is there is not known."""
@@ -119,6 +122,13 @@ def factor_note(factor: str, environment: Environment) -> str:
     """Name a factor with its value, as `not_varied` lists it."""
     value = getattr(environment, factor)
     return PART_OF[factor] if isinstance(value, bool) else f"{PART_OF[factor]} {value}"
+
+
+def with_what_was_set(environment: Environment, base: Environment, not_varied: Iterable[str]) -> Environment:
+    """Give an environment as it was in force: what `not_varied` says could not be set is as in the base."""
+    unset = {note.removesuffix(f": {NOT_SET}") for note in not_varied if note.endswith(NOT_SET)}
+    factors = [factor for factor in environment.differs_in(base) if factor_note(factor, environment) in unset]
+    return replace(environment, **{factor: getattr(base, factor) for factor in factors})
 
 
 def decode_all(

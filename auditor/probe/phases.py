@@ -112,6 +112,10 @@ class Chosen:
                 sent[name] = self.sent[name] if self.sent[name].batches else self.sent[name].only(kept)
         return Chosen(self.questions, places, sent, self.bases)
 
+    def of_fields(self, names: Container[str]) -> Chosen:
+        """Give those of some fields."""
+        return self.only({place for place, _ in self.each() if place[0] in names})
+
     def without(self, unwanted: Container[Place]) -> Chosen:
         """Give all but those of some places."""
         return self.only({place for place, _ in self.each() if place not in unwanted})

@@ -20,7 +20,7 @@ def probe_consumer(launcher: Launcher, questions: Mapping[str, Question], course
     return Probed(
         consumer=launcher.consumer.name,
         launched=tuple(launcher.launched),
-        not_varied=tuple(f"{what}: {why}" for what, why in notes.items()),
+        not_varied=tuple(f"{what}: {why}" for what, why in sorted(notes.items())),
         movers=tuple(movers),
         others=tuple(others),
     )

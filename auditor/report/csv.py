@@ -9,14 +9,21 @@ from dataclasses import fields
 from typing import Any, Final
 
 from auditor.model.document import to_document
-from auditor.model.run import Column, Run
+from auditor.model.run import Column, ConsumerSummary, Run
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
-from auditor.report.text import DATA_LIMIT, visible
+from auditor.report import environments
+from auditor.report.text import DATA_LIMIT, WHOLE, visible
 
 _PAIRS: Final = ("interval", "ceiling_interval")
 
 #: Counts that a rate is made of.
 _SCORED: Final = ("ok", "wrong", "recoverable", "accepted", "lost_to_value")
+
+#: Cells that are made for a reader of the table: a row stands alone, without the head of a report.
+_OF_ENVIRONMENTS: Final = ("range_low", "range_high", "range_flips", "depends", "probe", "not_varied")
+
+#: Cells that a program reads: cut short, they would be no JSON any more.
+_WHOLE: Final = frozenset({"by_environment", "flips"})
 
 #: What makes a spreadsheet take a cell for a formula, the full-width forms included.
 _FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")
@@ -27,13 +34,17 @@ def csv_text(run: Run) -> str:
 
     Where rates are withheld, so are the counts that they are made of.
     """
-    rows = [_flat(column) for column in to_document(run)["columns"]]
+    consumers = {consumer.name: consumer for consumer in run.consumers}
+    rows = [
+        _flat(document) | _of_environments(run, column, consumers.get(column.consumer))
+        for document, column in zip(to_document(run)["columns"], run.columns, strict=True)
+    ]
     if run.rates_withheld:
-        rows = [row | dict.fromkeys(_SCORED) for row in rows]
+        rows = [_withheld(row) for row in rows]
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_flat(_column_keys()))
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    writer.writerow([*_flat(_column_keys()), *_OF_ENVIRONMENTS])
+    writer.writerows([_cell(*item) for item in row.items()] for row in rows)
     return out.getvalue()
 
 
@@ -55,18 +66,40 @@ def _flat(column: dict[str, Any]) -> dict[str, Any]:
             flat[f"{key}_low"], flat[f"{key}_high"] = value or (None, None)
         elif key == "untrusted":
             flat[key] = " ".join(value)
-        elif key == "by_environment":
-            flat[key] = json.dumps(value, ensure_ascii=False) if value else ""
+        elif key == "hints":
+            flat[key] = "; ".join(value)
+        elif key in ("by_environment", "flips"):
+            flat[key] = json.dumps(value) if value else ""
         else:
             flat[key] = value
     return flat
 
 
-def _cell(value: Any) -> str:
+def _withheld(row: dict[str, Any]) -> dict[str, Any]:
+    known = json.loads(row["by_environment"] or "[]")
+    entries = [{key: value for key, value in entry.items() if key not in _SCORED} for entry in known]
+    return row | dict.fromkeys(_SCORED) | {"by_environment": json.dumps(entries) if entries else ""}
+
+
+def _of_environments(run: Run, column: Column, consumer: ConsumerSummary | None) -> dict[str, Any]:
+    """Give what qualifies the rate: its range over environments, what it depends on, how far that was looked for."""
+    rates = [entry["content_rate"] for entry in environments.entries(column) if entry["content_rate"] is not None]
+    values = (
+        min(rates, default=None),
+        max(rates, default=None),
+        max(column.flips.values(), default=None),
+        " ".join(environments.dependences(run, column)),
+        run.probe.level if run.probe else "not probed",
+        "; ".join(environments.not_varied(run, consumer)) if consumer else "",
+    )
+    return dict(zip(_OF_ENVIRONMENTS, values, strict=True))
+
+
+def _cell(key: str, value: Any) -> str:
     """Give a cell; a number stays a number, a text that would be a formula is quoted with an apostrophe."""
     if value is None:
         return ""
     if not isinstance(value, str):
         return repr(value)
-    shown = visible(value, DATA_LIMIT)
+    shown = visible(value, WHOLE if key in _WHOLE else DATA_LIMIT)
     return f"'{shown}" if value.startswith(_FORMULA) or value.lstrip().startswith(_FORMULA) else shown

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from auditor.model.figures import plural
 from auditor.model.run import Finding
+from auditor.report.environments import CODES
 from auditor.report.view import worst_first
 
 
@@ -56,7 +57,10 @@ class Group:
 
 
 def grouped(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """Put together, worst first, the findings of one code, field and cause on the same strings of as many cases."""
+    """Put together, worst first, the findings of one code, field and cause on the same strings of as many cases.
+
+    What a consumer reads in other environments or in other company is its own: those findings stay apart.
+    """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in worst_first(findings):
         groups.setdefault(_key(finding), []).append(finding)
@@ -67,5 +71,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
     # The shortest strings, the shapes and the number of cases together tell the affected strings.
     strings = tuple((witness.raw, witness.role, witness.rows) for witness in finding.witnesses)
     shapes = tuple((kind, *sorted(counts.items())) for kind, counts in sorted(finding.shapes.items()))
-    who = () if strings and finding.consumers else (finding.fingerprint,)
-    return (finding.code, finding.severity, finding.field, finding.cause, finding.affected, shapes, strings, *who)
+    is_shared = strings and finding.consumers and finding.code not in CODES
+    who = () if is_shared else (finding.fingerprint,)
+    where = (finding.field, finding.location)
+    return (finding.code, finding.severity, where, finding.cause, finding.affected, shapes, strings, *who)

@@ -14,10 +14,11 @@ from markupsafe import Markup, escape
 from auditor.model import figures
 from auditor.model.run import Column, Disagreement, FieldSummary, Run
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
-from auditor.report import view
+from auditor.report import environments, view
 from auditor.report.groups import grouped
 from auditor.report.text import DATA_LIMIT, HIDDEN, PROSE_LIMIT, escape_character, shorten
 from auditor.report.view import FieldView
+from auditor.report.witnesses import witness_views
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _SEVERITY_MARKS: Final = {"high": "▲", "medium": "◆", "low": "●", "info": "○"}
@@ -69,7 +70,10 @@ def _environment() -> Environment:
     environment.filters["data"] = lambda text: shown(text, DATA_LIMIT)
     environment.filters["n"] = lambda count: f"{count:,}"
     environment.filters["slug"] = slug
-    environment.globals.update(numbers=figures, view=view, marks=_SEVERITY_MARKS, heat=heat, blanks=figures.NO_RATE)
+    environment.globals.update(witness_views=witness_views)
+    environment.globals.update(
+        numbers=figures, view=view, environments=environments, marks=_SEVERITY_MARKS, heat=heat, blanks=figures.NO_RATE
+    )
     return environment
 
 

@@ -6,11 +6,12 @@ import re
 from typing import Final
 
 from auditor.model import figures
-from auditor.model.run import Column, ConsumerSummary, Run, Share, Witness
-from auditor.report import view
+from auditor.model.run import Column, Run, Share
+from auditor.report import environments, view
 from auditor.report.groups import Group, grouped
 from auditor.report.text import visible
 from auditor.report.view import FieldView
+from auditor.report.witnesses import WitnessView, witness_views
 
 #: GitHub refuses a comment beyond 65,536 characters.
 LIMIT: Final = 65_000
@@ -23,6 +24,7 @@ _PAIRS: Final = 30
 _CODE_LIMIT: Final = 160
 _TITLE_LIMIT: Final = 300
 _DETAIL_LIMIT: Final = 800
+_NO_PROOF_LIMIT: Final = 2000
 
 _HEAD: Final = (
     "field",
@@ -113,6 +115,8 @@ def _head(run: Run) -> str:
         lines.append(f"**{prose(view.WITHHELD)}**\n")
     elif not any(column.judged for column in run.columns):
         lines.append(f"{view.NO_CASES}\n")
+    if not environments.is_probed(run):
+        lines.append(f"Probes: {prose(environments.probe_line(run), _NO_PROOF_LIMIT)}\n")
     lines += [f"- **note** {prose(note)}" for note in run.notes[:_NOTES]]
     if len(run.notes) > _NOTES:
         lines.append(f"- {len(run.notes) - _NOTES:,} more notes are in the json and html reports")
@@ -121,7 +125,9 @@ def _head(run: Run) -> str:
 
 def _foot(run: Run) -> str:
     parts = ", ".join(f"{name} {code(part)}" for name, part in view.environment_parts(run).items())
-    return f"<sub>run {code(run.run_id)}, auditor {code(run.auditor_version)}, {parts}</sub>\n"
+    made = f"run {code(run.run_id)}, auditor {code(run.auditor_version)}, {parts}"
+    probes = prose(environments.probe_line(run), _NO_PROOF_LIMIT) if environments.is_probed(run) else ""
+    return f"<sub>{made}</sub>\n" + (f"\n<sub>Probes: {probes}</sub>\n" if probes else "")
 
 
 def _broken_references(run: Run, room: int) -> str:
@@ -143,11 +149,10 @@ def _broken_references(run: Run, room: int) -> str:
 def _columns(run: Run, room: int) -> str:
     if not run.columns:
         return ""
-    consumers = {consumer.name: consumer for consumer in run.consumers}
     alike = view.blocked_alike(run)
     rows: list[str] = []
     for field in view.field_views(run):
-        rows += [_row(column, consumers, alike) for column in field.columns]
+        rows += [_row(column, run, alike) for column in field.columns]
         rows += _joint_rows(field)
     table = [f"| {' | '.join(_HEAD)} |", "|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
     shown = _fitting(rows, room - 500)
@@ -155,12 +160,14 @@ def _columns(run: Run, room: int) -> str:
     return "\n".join([*table, *shown, more])
 
 
-def _row(column: Column, consumers: dict[str, ConsumerSummary], alike: bool) -> str:
+def _row(column: Column, run: Run, alike: bool) -> str:
     rate = _unit(figures.rate(column))
-    notes = [cell(note) for note in view.badges(column, consumers)]
+    notes = [cell(note) for note in view.badges(column, run)]
     if column.untrusted:
         rate = f"~~{rate}~~"
         notes.insert(0, f"**untrusted**: {', '.join(cell(reason) for reason in column.untrusted)}")
+    if moves := environments.range_text(column):
+        rate = f"{rate} ({prose(moves)})"
     cells = (
         cell(column.field),
         cell(column.consumer),
@@ -195,9 +202,9 @@ def _unit(rate: str) -> str:
 def _bugs(run: Run, room: int) -> str:
     """Give the worst bugs whole, the next as a line each, and the number of those beyond."""
     if not run.findings:
-        return f"**{prose(view.no_bugs(run))}** {view.NO_PROOF}\n"
+        return f"**{prose(view.no_bugs(run))}** {prose(environments.no_proof(run), _NO_PROOF_LIMIT)}\n"
     groups = grouped(run.findings)
-    shown = _fitting([_bug(group) for group in groups], room * 3 // 4)
+    shown = _fitting([_bug(run, group) for group in groups], room * 3 // 4)
     rest = groups[len(shown) :]
     lines = _fitting([_bug_line(group) for group in rest], room - sum(map(_size, shown)) - len(shown) - 200)
     left = sum(len(group.findings) for group in rest[len(lines) :])
@@ -211,7 +218,7 @@ def _bug_line(group: Group) -> str:
     return f"- {_SEVERITY[finding.severity]} **{prose(finding.code)}**: {prose(group.title, _TITLE_LIMIT)} ({place})"
 
 
-def _bug(group: Group) -> str:
+def _bug(run: Run, group: Group) -> str:
     finding = group.lead
     severity = _SEVERITY[finding.severity]
     parts = (
@@ -221,7 +228,7 @@ def _bug(group: Group) -> str:
         f"Cause: {prose(finding.cause)}" if finding.cause else "",
         f"At {code(f'{finding.location.file}:{finding.location.line}')}" if finding.location else "",
         "\n".join(f"- {prose(kind)}: {_shapes(counts)}" for kind, counts in finding.shapes.items()),
-        *(_witness(witness) for witness in finding.witnesses[:_WITNESSES]),
+        *(_witness(witness) for witness in witness_views(run, finding)[:_WITNESSES]),
         "\n".join(f"{number}. {prose(fix)}" for number, fix in enumerate(finding.fixes[:_FIXES], 1)),
         "</details>\n",
     )
@@ -249,7 +256,14 @@ def _shapes(counts: dict[str, int]) -> str:
     return ", ".join(f"{code(shape)} {count:,}" for shape, count in ordered[:_SHAPES]) + more
 
 
-def _witness(witness: Witness) -> str:
-    rows = [f"| {cell(name)} | {cell(view.decoded(decoding))} |" for name, decoding in witness.decodings.items()]
-    head = f"{code(witness.raw)} ({prose(view.witness_place(witness), _TITLE_LIMIT)})"
-    return "\n".join([head, "", "| consumer | reads it as |", "|---|---|", *rows])
+def _witness(witness: WitnessView) -> str:
+    rows = [
+        f"| {cell(reading.consumer)} | {cell(view.decoded(reading.decoding))} |"
+        + (f" {cell(reading.where) if reading.where else ''} |" if witness.moves else "")
+        for reading in witness.readings
+    ]
+    head = f"{code(witness.raw)} ({prose(witness.place, _TITLE_LIMIT)})"
+    named, line = "| consumer | reads it as |", "|---|---|"
+    if witness.moves:
+        named, line = f"{named} in |", f"{line}---|"
+    return "\n".join([head, "", named, line, *rows])

@@ -6,11 +6,15 @@ The ranges are written out, not taken from `unicodedata`, so that a report has t
 from __future__ import annotations
 
 import re
+import sys
 from typing import Final
 
 #: Longest raw value or name that is shown whole; prose of findings may be longer.
 DATA_LIMIT: Final = 240
 PROSE_LIMIT: Final = 2000
+
+#: No limit: a text that a program reads.
+WHOLE: Final = sys.maxsize
 
 #: Controls, spaces other than U+0020, joiners and fillers without width, bidi marks, surrogates, tags.
 HIDDEN: Final = re.compile(

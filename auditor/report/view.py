@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from auditor.model.decoding import Decoding
 from auditor.model.figures import NO_RATE, coverage, no_right_answer, percent, plural, scored, usable
-from auditor.model.run import SEVERITIES, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
+from auditor.model.run import SEVERITIES, Column, FieldSummary, Finding, Run, Witness
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
+from auditor.report import environments
 
 WITHHELD = (
     "Rates are withheld: a reference that its decoder cannot read makes a score that looks exact and is not. Correct "
@@ -16,12 +17,6 @@ WITHHELD = (
 )
 
 NO_BUGS = "No bugs found on these strings."
-
-NO_PROOF = (
-    "That does not prove the parsers right. Only the strings of this run were read, in one environment (clock, zone, "
-    "locale): a shape that is not among them may be rejected or misread, and a parser that misreads what a document "
-    "means agrees with itself, on the prediction and on the reference."
-)
 
 NO_CASES = "No case was judged, so there is no rate to show."
 
@@ -153,16 +148,18 @@ def usable_line(column: Column) -> str:
     return f"usable {usable(column)} % of {column.support:,}, coverage {coverage(column)} %"
 
 
-def badges(column: Column, consumers: Mapping[str, ConsumerSummary]) -> tuple[str, ...]:
-    """Say what qualifies a column: its label, split and scope, and what could not be fixed or varied."""
-    consumer = consumers.get(column.consumer)
+def badges(column: Column, run: Run) -> tuple[str, ...]:
+    """Say what qualifies a column: its label, split and scope, what it depends on, what was not fixed or varied."""
+    consumer = next((one for one in run.consumers if one.name == column.consumer), None)
     found = [
         f"split {column.split}" if column.split != "all" else "",
         column.label if column.label != "native" else "",
         f"{column.scope} scope" if column.scope else "",
         column.scope_note,
+        *environments.dependences(run, column),
+        *(f"hint: {hint}" for hint in column.hints),
         f"not fixed: {', '.join(consumer.not_fixed)}" if consumer and consumer.not_fixed else "",
-        f"not varied: {', '.join(consumer.not_varied)}" if consumer and consumer.not_varied else "",
+        *(environments.not_varied_badges(run, consumer) if consumer else ()),
     ]
     return tuple(badge for badge in found if badge)
 
@@ -176,8 +173,7 @@ def decoded(decoding: Decoding) -> str:
     """Say what a consumer made of a string, in one line and whole; renderers shorten and escape it."""
     said = decoding.value if decoding.status == "value" else decoding.status.replace("_", " ")
     error = f": {decoding.error}" if decoding.error and decoding.status != "value" else ""
-    where = f" [{decoding.environment}]" if decoding.environment != "base" else ""
-    return f"{said or ''}{error}{where}"
+    return f"{said or ''}{error}"
 
 
 def witness_place(witness: Witness) -> str:

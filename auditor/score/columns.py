@@ -53,6 +53,7 @@ class ColumnTraits:
     label: str
     scope: str = ""
     scope_note: str = ""
+    hints: tuple[str, ...] = ()
 
 
 def make_columns(
@@ -100,6 +101,7 @@ def _column(patterns: PatternCounts, position: int, traits: ColumnTraits, *, wit
         recoverable=recoverable,
         scope=traits.scope,
         scope_note=traits.scope_note,
+        hints=traits.hints,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from auditor.model.environment import Environment
+from auditor.model.environment import FACTORS, Environment
 from auditor.model.run import Column
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF
 from auditor.score.verdict_table import TYPED
@@ -28,61 +28,87 @@ def add_environments(
     columns: Sequence[Column],
     readers: Mapping[str, Sequence[str]],
     index: Mapping[str, int],
-    environments: Mapping[str, Environment],
+    singles: Mapping[str, Sequence[Environment]],
 ) -> tuple[Column, ...]:
-    """Give the columns with their `by_environment`: the base first, then each environment in which a value moved."""
-    moved = _environments_of(connection, spec, index)
+    """Give the columns with their `by_environment` and `flips`.
+
+    The base comes first, then, for each factor that moves a value of the column or of its references, every
+    environment of that factor alone (`singles`, by consumer), those that change nothing included.
+    """
+    moved = _environments_of(connection, spec, index, singles)
     return tuple(
-        replace(
-            column,
-            by_environment=_entries(connection, spec, column, readers, index, [environments[name] for name in names]),
-        )
-        if (names := moved.get((column.field, column.consumer)))
+        _moved_column(connection, spec, column, readers, index, environments)
+        if (environments := moved.get((column.field, column.consumer)))
         else column
         for column in columns
     )
 
 
 def _environments_of(
-    connection: DuckDBPyConnection, spec: AuditSpec, index: Mapping[str, int]
-) -> dict[tuple[str, str], list[str]]:
-    """Give the environments that concern each column: its own moves, and those of the reader of its references."""
+    connection: DuckDBPyConnection,
+    spec: AuditSpec,
+    index: Mapping[str, int],
+    singles: Mapping[str, Sequence[Environment]],
+) -> dict[tuple[str, str], list[Environment]]:
+    """Give the environments that concern each column: of factors that move its own reads, or those of references.
+
+    Where both move with a factor, only what was asked of both: a reference is never read elsewhere than a prediction.
+    """
+    base = spec.environment.environment()
+    factor_of = {one.name: factor for some in singles.values() for one in some for factor in one.differs_in(base)}
     name_of = {number: name for name, number in index.items()}
-    by_reader: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for field, consumer, environment in connection.execute(
+    factors: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for field_name, consumer, environment in connection.execute(
         "SELECT DISTINCT field, consumer, environment FROM moves JOIN outcomes USING (unit) ORDER BY ALL"
     ).fetchall():
-        by_reader[field, name_of[consumer]].append(environment)
+        factors[field_name, name_of[consumer]].add(factor_of[environment])
     found = {}
     for field in spec.fields.values():
         for consumer in spec.consumers:
-            own = by_reader.get((field.name, consumer), [])
-            of_reference = by_reader.get((field.name, field.reference), [])
-            if own or of_reference:
-                found[field.name, consumer] = sorted({*own, *of_reference})
+            asked = [(reader, factors.get((field.name, reader), set())) for reader in {consumer, field.reference}]
+            moving = set().union(*(moving for _, moving in asked))
+            found[field.name, consumer] = [
+                environment
+                for environment in dict.fromkeys(one for reader, _ in asked for one in singles.get(reader, ()))
+                if (factor := factor_of[environment.name]) in moving
+                and all(environment in singles[reader] for reader, some in asked if factor in some)
+            ]
     return found
 
 
-def _entries(
+def _moved_column(
     connection: DuckDBPyConnection,
     spec: AuditSpec,
     column: Column,
     readers: Mapping[str, Sequence[str]],
     index: Mapping[str, int],
     environments: Sequence[Environment],
-) -> tuple[dict[str, Any], ...]:
+) -> Column:
     base = spec.environment.environment()
     withheld = column.content_rate is None
+    ordered = sorted(environments, key=lambda one: (FACTORS.index(one.differs_in(base)[0]), one.clock, one.name))
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE flipped (environment VARCHAR, factor VARCHAR, case_row BIGINT, n BIGINT,"
+        " before VARCHAR, after VARCHAR)"
+    )
+    for environment in ordered:
+        _add_flips(connection, spec, column, readers, index, environment)
     entries = [_entry(base, base, column.verdicts["ok"], column.judged, 0, withheld=withheld)]
-    for environment in sorted(environments, key=lambda one: (one.differs_in(base), one.clock, one.name)):
-        changes = _changes(connection, spec, column, readers, index, environment.name)
+    for environment in ordered:
         ok, judged, flips = column.verdicts["ok"], column.judged, 0
-        for before, after, n in changes:
+        for before, after, n in connection.execute(
+            "SELECT before, after, sum(n)::BIGINT FROM flipped WHERE environment = ? GROUP BY ALL", [environment.name]
+        ).fetchall():
             ok += n * ((after == "o") - (before == "o"))
             judged += n * ((after in _FIELD_LETTERS) - (before in _FIELD_LETTERS))
-            flips += n * (before != after)
+            flips += n
         entries.append(_entry(environment, base, ok, judged, flips, withheld=withheld))
-    return tuple(entries)
+    flips_by_factor = connection.execute(
+        "SELECT factor, sum(n)::BIGINT FROM (SELECT DISTINCT factor, case_row, n FROM flipped) GROUP BY factor"
+    ).fetchall()
+    counts = {factor: 0 for one in ordered for factor in one.differs_in(base)} | dict(flips_by_factor)
+    connection.execute("DROP TABLE flipped")
+    return replace(column, by_environment=tuple(entries), flips=counts)
 
 
 def _entry(
@@ -103,18 +129,19 @@ def _entry(
     }
 
 
-def _changes(
+def _add_flips(
     connection: DuckDBPyConnection,
     spec: AuditSpec,
     column: Column,
     readers: Mapping[str, Sequence[str]],
     index: Mapping[str, int],
-    environment: str,
-) -> list[tuple[str, str, int]]:
-    """Count the cases of a column by verdict letter in the base and in the environment, where its strings move."""
+    environment: Environment,
+) -> None:
+    """Add the rows of ``judged`` to ``flipped`` whose verdict letter in the environment is not that of the base."""
     field = spec.fields[column.field]
     i, position = index[column.consumer], list(readers[column.field]).index(column.consumer) + 1
     decoder, truth_moves = _decoder(field, column.consumer, index)
+    (factor,) = environment.differs_in(spec.environment.environment())
     moved = "SELECT unit, s, k FROM moves WHERE environment = $environment AND consumer = "
     references = f"{moved}{decoder}" if truth_moves else "SELECT NULL::BIGINT AS unit, '' AS s, '' AS k WHERE false"
     truth = f"CASE WHEN tm.unit IS NOT NULL THEN tm.k ELSE t.k{decoder} END"
@@ -125,25 +152,25 @@ def _changes(
     if spec.consumers[column.consumer].receives == "text":
         nothing += " OR u.token = 'null'"
     query = f"""
+        INSERT INTO flipped
         WITH um AS ({moved}{i}), tm AS ({references})
-        SELECT before, after, sum(n)::BIGINT FROM (
-            SELECT substr(j.pattern, {position}, 1) AS before, j.n, CASE
+        SELECT $environment, $factor, case_row, n, before, after FROM (
+            SELECT substr(j.pattern, {position}, 1) AS before, j.n, j.case_row, CASE
                 WHEN before IN ('-', 'x') THEN before
                 WHEN {truth} IS NULL THEN '!'
                 WHEN j.outcome <> 'judged' THEN CASE j.outcome {blocked} END
                 WHEN {nothing} THEN 'a'
                 WHEN {status} = 'v' THEN CASE WHEN {key} = {truth} THEN 'o' ELSE 'w' END
                 ELSE {status} END AS after
-            FROM (SELECT * FROM judged WHERE field = $field) j
+            FROM (SELECT *, rowid AS case_row FROM judged WHERE field = $field) j
             LEFT JOIN um ON um.unit = j.p_unit
             LEFT JOIN tm ON tm.unit = j.r_unit
             LEFT JOIN outcomes u ON u.unit = j.p_unit
             LEFT JOIN outcomes t ON t.unit = j.r_unit
             WHERE um.unit IS NOT NULL OR tm.unit IS NOT NULL
-        ) GROUP BY before, after
+        ) WHERE before <> after
     """
-    parameters = {"field": column.field, "environment": environment}
-    return [(before, after, n) for before, after, n in connection.execute(query, parameters).fetchall()]
+    connection.execute(query, {"field": column.field, "environment": environment.name, "factor": factor})
 
 
 def _decoder(field: FieldSpec, consumer: str, index: Mapping[str, int]) -> tuple[str, bool]:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     Texts = Tuple[List[Optional[str]], Dict[int, List[str]]]
 
-TAGGED = re.compile("(?:date|datetime|time|decimal|int|bool|text|money|quantity):")
-DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-DATETIME = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*", re.DOTALL)
-NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-WITH_UNIT = re.compile(r"-?[0-9]+(?:\.[0-9]+)? [^\s0-9.,+-]\S*")
+is_tagged = re.compile("(?:date|datetime|time|decimal|int|bool|text|money|quantity):").match
+is_date = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
+is_datetime = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*", re.DOTALL).fullmatch
+is_number = re.compile(r"-?[0-9]+(?:\.[0-9]+)?").fullmatch
+has_unit = re.compile(r"-?[0-9]+(?:\.[0-9]+)? [^\s0-9.,+-]\S*").fullmatch
 
 #: What an object says that is no value: its one key, and the status that it means.
 STATUS_OF = {"rejected": "rejected", "error": "crashed", "null": "null"}
@@ -31,23 +31,23 @@ STATUS_OF = {"rejected": "rejected", "error": "crashed", "null": "null"}
 
 def date_text(text: str) -> str:
     """Tag a string of a date field."""
-    if DATE.fullmatch(text):
+    if is_date(text):
         return "date:" + text
     return datetime_text(text)
 
 
 def datetime_text(text: str) -> str:
     """Tag a string of a datetime field."""
-    if TAGGED.match(text):
+    if is_tagged(text):
         return text
-    if DATETIME.fullmatch(text):
+    if is_datetime(text):
         return "datetime:" + text
-    return "date:" + text if DATE.fullmatch(text) else "text:" + text
+    return "date:" + text if is_date(text) else "text:" + text
 
 
 def decimal_text(text: str) -> str:
     """Tag a string of a decimal field: a number whose digits count is written as text."""
-    if NUMBER.fullmatch(text):
+    if is_number(text):
         return "decimal:" + text
     return tagged_text(text)
 
@@ -56,14 +56,14 @@ def with_unit(tag: str) -> "Callable[[str], str]":
     """Give what tags a string of a money or quantity field."""
 
     def tag_text(text: str) -> str:
-        return tag + text if WITH_UNIT.fullmatch(text) else decimal_text(text)
+        return tag + text if has_unit(text) else decimal_text(text)
 
     return tag_text
 
 
 def tagged_text(text: str) -> str:
     """Tag a string of a field that holds no strings: by the tag that it carries, else as the text that it is."""
-    return text if TAGGED.match(text) else "text:" + text
+    return text if is_tagged(text) else "text:" + text
 
 
 def own_text(text: str) -> str:
@@ -120,16 +120,18 @@ def without_exponent(digits: str, exponent: str) -> str:
 
 def reader_of(kind: str, tagged: bool) -> "Tuple[Callable[[str], str], str]":
     """Give what tags a string of a field, and how most of its strings begin that are right as they are."""
-    tag = TEXT_OF.get(kind, tagged_text)
+    tag, own = TEXT_OF.get(kind, tagged_text), OWN_TAG.get(kind, "\0")
     if not tagged:
-        return tag, OWN_TAG.get(kind, "\0")
+        return tag, own
+    size = len(own)
 
     def tag_text(text: str) -> str:
         if text[:5] == "text:":
-            return tag(text[5:])
-        return text if TAGGED.match(text) else tag(text)
+            content = text[5:]
+            return content if content[:size] == own else tag(content)
+        return text if is_tagged(text) else tag(text)
 
-    return tag_text, "text:" if tag is own_text else OWN_TAG.get(kind, "\0")
+    return tag_text, "text:" if tag is own_text else own
 
 
 def take(answers: "List[Any]", kind: str, tagged: bool = False) -> "Texts":

@@ -13,14 +13,14 @@ from __future__ import annotations
 import os
 
 from . import sql_model_run
-from .sql_engine import SURROGATE, Engine, can_be_sent, parts_of
+from .sql_engine import SURROGATE, Engine, can_be_sent, message_of, parts_of
 from .sql_expression import Expression
 from .sql_rows import Rows
 from .sql_tags import take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, Optional, Tuple
+    from typing import Any, Dict, List, Optional, Tuple
 
 
 class SqlAdapter:
@@ -34,6 +34,10 @@ class SqlAdapter:
         self.readers: "Dict[str, Any]" = {}
         self.model = sql_model_run.Model(self.engine, self.plan) if self.plan else None
         self.rows: "Optional[Rows]" = None
+        self.functions: "Dict[str, str]" = {}
+        if config.get("catalogue"):
+            text = " ".join([*self.reads.values(), self.plan["text"] if self.plan else ""])
+            self.functions = self.engine.stabilities(text)
         self.engine.seal()
         for field in config["fields"]:
             if self.model is not None and field in self.plan["fields"]:
@@ -53,6 +57,7 @@ class SqlAdapter:
             settings.update(self.model.notes())
         reads = {field: reader.shown for field, reader in self.readers.items()}
         ready: "Dict[str, Any]" = {"reads": reads, "version_parts": parts, "settings": settings}
+        ready["functions"] = self.functions
         if self.model is not None:
             note = self.plan["scope_note"] if self.rows is None else self.rows.note()
             alone = [field for field in self.readers if field not in self.plan["fields"]]
@@ -65,23 +70,30 @@ class SqlAdapter:
         reader = self.readers[field]
         sendable = values if can_be_sent("".join(values)) else [value for value in values if can_be_sent(value)]
         marks: "List[str]" = []
-        for part in parts_of(sendable):
-            marks += self._marks(reader.read, sendable[part.start : part.stop])
+        try:
+            for part in parts_of(sendable):
+                marks += reader.read(sendable[part.start : part.stop])
+        except self.engine.fatal as error:
+            return self._lost(error, values)
         texts, faults = take(marks, reader.kind)
         return (texts, faults) if sendable is values else put_back(values, texts, faults)
 
     def decode_payloads(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
         """Decode the field in whole rows, each the JSON text of a list of texts."""
-        rows = self.rows
-        assert rows is not None, "rows are sent in payload scope only"
-        return take(self._marks(lambda part: rows.read(field, part), values), self.readers[field].kind)
-
-    def _marks(self, read: "Callable[[List[str]], List[str]]", values: "List[str]") -> "List[str]":
+        assert self.rows is not None, "rows are sent in payload scope only"
         try:
-            return read(values)
-        except self.engine.fatal:
-            self._reopen()
-            raise
+            marks = self.rows.read(field, values)
+        except self.engine.fatal as error:
+            return self._lost(error, values)
+        return take(marks, self.readers[field].kind)
+
+    def _lost(self, error: BaseException, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
+        """Open the engine anew after an error that ended it; one value is to blame only where it was alone."""
+        self._reopen()
+        if len(values) > 1:
+            raise error
+        # Production has lost its database, too: that is no rejection of a value.
+        return [None], {0: ["crashed", "%s: %s" % (type(error).__name__, message_of(error))]}
 
     def _reopen(self) -> None:
         self.engine.reopen()

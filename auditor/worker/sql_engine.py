@@ -30,6 +30,9 @@ DEFAULTS = {
 #: The setting that lets SQL read and write files.
 ACCESS = "enable_external_access"
 
+#: Words that may be calls: before a parenthesis, or those of SQL that need none. A cast is none, and needs no look-up.
+CALLED = re.compile(r"\b(?!(?:try_)?cast\b)\w+(?=\s*\()|\b(?:current_|local)\w+", re.IGNORECASE)
+
 SURROGATE = "a lone surrogate: no text of the engine can hold it"
 
 
@@ -44,8 +47,9 @@ def literal(text: str) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Give the engine's own message, without the place in our statement and its advice on settings."""
-    message = re.split("\n\nLINE |\n\nPossible solutions", str(error), maxsplit=1)[0].strip() or type(error).__name__
+    """Give the engine's own message, without the place in our statement, its advice on settings and its stack."""
+    own = re.split("\n\nLINE |\n\nPossible solutions|\n+Stack Trace", str(error), maxsplit=1)[0].strip()
+    message = own or type(error).__name__
     return message if len(message) <= LONGEST else message[:LONGEST] + "…"
 
 
@@ -126,6 +130,24 @@ class Engine:
         """Run a statement and fetch what it gives."""
         found: "List[Any]" = self.run(sql, parameters).fetchall()
         return found
+
+    def stabilities(self, sql: str) -> "Dict[str, str]":
+        """Give the engine's own word on the functions that a text calls, for those that are not always CONSISTENT.
+
+        A function with several forms has all their words. Older engines say nothing.
+        """
+        called = sorted({word.lower() for word in CALLED.findall(sql)})
+        if not called:
+            return {}
+        query = "SELECT DISTINCT function_name, stability FROM duckdb_functions() WHERE stability IS NOT NULL"
+        query += " AND function_name IN (SELECT unnest(string_split(?, ' ')))"
+        found: "Dict[str, List[str]]" = {}
+        try:
+            for name, stability in self.rows(query, [" ".join(called)]):
+                found.setdefault(name, []).append(stability)
+        except self.error:
+            return {}
+        return {name: " ".join(sorted(words)) for name, words in found.items() if words != ["CONSISTENT"]}
 
     def columns_of(self, select: str) -> "Dict[str, str]":
         """Give the names and types of the columns that a select gives, in order."""

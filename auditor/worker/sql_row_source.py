@@ -42,10 +42,10 @@ class RowSource:
             [name for name in source["numbers"] if name not in typed]
             for source, typed in zip(self.plan["sources"], model.typed)
         ]
-        untold = [source["numbers"] for source in self.plan["sources"]] != self.numbers
+        self.untold = [source["numbers"] for source in self.plan["sources"]] != self.numbers
         #: Why rows are run one by one.
-        self.apart: str = "a key that holds no number" if untold else self.plan["apart"]
-        self.numbered = number is not None and not untold
+        self.apart: str = "a key that holds no number" if self.untold else self.plan["apart"]
+        self.numbered = number is not None and not self.untold
         if self.numbered:
             marks.append("coalesce(CAST(%s AS VARCHAR), '')" % identifier(number))
         self.joined, self.listed = (
@@ -87,6 +87,13 @@ class RowSource:
         columns = self._columns()
         count = len(columns[0])
         return several(count) if count > 1 else next(zip(*columns[: self.count]), DROPPED)
+
+    def outputs(self, rows: Sequence[Row]) -> List[Tuple[str, ...]]:
+        """Run the model on rows together and give the marks of every row that comes of them."""
+        if not rows:
+            return []
+        self.run(rows)
+        return list(zip(*self._columns()[: self.count]))
 
     def run(self, rows: Sequence[Row]) -> None:
         self.fill(rows)

@@ -44,6 +44,7 @@ class Rows:
         self.refusals: Dict[Tuple[int, str], str] = {}
         self.blank_is_read = not is_raised(self.source.alone([None] * len(self.names)))
         self._check_filter()
+        self._check_meetings()
 
     def read(self, field: str, texts: Sequence[str]) -> List[str]:
         """Give the field's mark of each row, which is the JSON text of its list."""
@@ -204,6 +205,25 @@ class Rows:
             'let the predictions carry it, name a model without it, or read with expressions (reads.%s = "… {value}")'
         )
         raise StartError(tried, seen, hint % next(iter(self.fields)))
+
+    def _check_meetings(self) -> None:
+        """Run rows together: the text of a model does not show what its macros and functions make of other rows."""
+        if self.source.untold:  # its keys are NULL here in every row, and differ in production
+            return
+        rows: List[Row] = [[value] * len(self.names) for value in PROBES]
+        alone = [(row, self.source.alone(row)) for row in rows]
+        kept = [(row, outcome) for row, outcome in alone if isinstance(outcome, tuple)]
+        try:
+            together = self.source.outputs([row for row, _ in kept])
+        except self.engine.fatal:
+            raise
+        except self.engine.error:  # then nothing is known
+            return
+        if set(together) != {outcome for _, outcome in kept}:
+            seen = "it lets the records of one table meet, and each prediction is read by itself: %d rows give %d"
+            hint = 'add scope = "field", which reads each column alone, or name a model in which no record needs others'
+            tried = "run the model %s on whole rows" % self.model.plan["file"]
+            raise StartError(tried, seen % (len(kept), len(together)), hint)
 
     def _keeps_any(self, rows: Sequence[Row], query: str) -> bool:
         try:

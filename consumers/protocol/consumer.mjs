@@ -1,4 +1,4 @@
-// A function as a consumer of the auditor: PROTOCOL.md, in Node 16 or newer, without dependencies.
+// A function as a consumer of the auditor: PROTOCOL.md, in Node 16.9 or newer, without dependencies.
 //
 //     import { serve } from "./consumer.mjs";
 //     import { parseDate, parseTotal } from "./portal.mjs";
@@ -6,13 +6,15 @@
 //
 // A function takes one text and returns the value that the program goes on with, or a promise of it. What it throws is
 // a rejection; null, undefined, NaN and an invalid Date are no value. A Date is an instant, stated with the offset of
-// this process's zone, as its toString() does. console.log is led to stderr, since stdout is for answers.
+// this process's zone, as its toString() does. From this import on, console.log is led to stderr, since stdout is for
+// answers: import this first.
 
 import fs from "node:fs";
 
+process.stdout.write = process.stderr.write.bind(process.stderr);
+
 /** Answers the auditor until it stops; never returns before. */
 export async function serve({ version, reads }) {
-  process.stdout.write = process.stderr.write.bind(process.stderr);
   for (const line of linesOf(0)) {
     const message = JSON.parse(line);
     if (message.stop) break;

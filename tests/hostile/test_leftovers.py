@@ -7,14 +7,15 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from auditor.decode import folders
-from auditor.decode import process as process_module
+from auditor.decode import folders, strays
 from auditor.errors import AuditorError, ConsumerError
+from tests.privileges import as_nobody
 from tests.sessions import PARSERS, open_consumer, quoted, shown
 
 ESCAPES = """
@@ -66,6 +67,22 @@ def test_a_child_that_left_the_group_ends_with_the_worker(tmp_path, function):
     assert not lives(child)
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="strays are found in /proc")
+def test_a_child_that_is_just_becoming_another_program_is_found():
+    """For a moment it has given up its old variables and has no new ones; it has inherited the mark all the same."""
+    folder = f"/tmp/{folders.PREFIX}strays-{os.getpid()}"
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    for _ in range(30):
+        with subprocess.Popen(command, env={strays.MARK: folder}, start_new_session=True) as child:
+            try:
+                seen = strays._environment(child.pid)
+                assert seen is None or f"{strays.MARK}={folder}".encode() in seen
+                strays.end_strays(folder)
+                assert child.wait(5) == -signal.SIGKILL
+            finally:
+                child.kill()
+
+
 def open_descriptors() -> list[str]:
     return sorted(os.listdir("/proc/self/fd"))
 
@@ -95,16 +112,20 @@ def test_a_start_without_descriptors_is_an_error_and_leaves_nothing(temporary):
     assert list(temporary.iterdir()) == []
 
 
-def test_a_program_that_cannot_be_started_is_an_error_and_leaves_nothing(temporary, monkeypatch):
-    def fail(*_args, **_options):
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(process_module.subprocess, "Popen", fail)
-    before = open_descriptors()
-    with pytest.raises(ConsumerError, match="Resource temporarily unavailable"):
-        open_consumer(PARSERS, {"f": "poison:read"})
-    assert open_descriptors() == before
-    assert list(temporary.iterdir()) == []
+def test_a_program_that_cannot_be_started_is_an_error_and_leaves_nothing(monkeypatch):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        monkeypatch.setattr("tempfile.tempdir", place)
+        before = open_descriptors()
+        try:
+            resource.setrlimit(resource.RLIMIT_NPROC, (0, hard))
+            with as_nobody(), pytest.raises(ConsumerError, match="Resource temporarily unavailable"):
+                open_consumer(PARSERS, {"f": "poison:read"})
+        finally:
+            resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+        assert open_descriptors() == before
+        assert os.listdir(place) == []
 
 
 def test_no_place_for_temporary_files_is_an_error(temporary):

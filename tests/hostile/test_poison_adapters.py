@@ -73,3 +73,55 @@ def test_an_expression_that_misbehaves_on_one_value():
         assert [found[index] for index in others] == [f"text:{texts[index].upper()}" for index in others]
         assert decodings.warnings == {}
         assert shown(session.decode("f", quoted(["order 1"]))) == ["text:ORDER 1"]
+
+
+#: The real engine, but for one text: it then ends for good, as it does after an error in itself.
+ENDS = """
+import os, sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path = [place for place in sys.path if os.path.abspath(place or ".") != here]
+this = sys.modules.pop("duckdb")
+import duckdb as real
+sys.modules["duckdb"] = this
+
+def __getattr__(name):
+    return getattr(real, name)
+
+class Connection:
+    def __init__(self, connection):
+        self.connection = connection
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+    def execute(self, statement, parameters=None):
+        if "fatal" in str(statement) + str(parameters):
+            self.connection.close()
+            trace = "\\n\\nStack Trace:\\n\\n/usr/lib/engine.so(+0x1f2e3d)"
+            raise real.FatalException("FATAL Error: database has been invalidated" + trace)
+        return self.connection.execute(statement, parameters)
+
+def connect(*arguments, **options):
+    return Connection(real.connect(*arguments, **options))
+"""
+MODEL = "select upper(raw) as f from contracts where raw is not null"
+
+
+@pytest.mark.parametrize("expression", ["upper({value})", "upper({value}) || substr(random()::varchar, 1, 0)", None])
+def test_a_string_that_ends_the_engine_costs_itself_alone(tmp_path, expression):
+    """By an expression that the engine can TRY, by one that runs value by value, and by a model file."""
+    (tmp_path / "duckdb.py").write_text(ENDS)
+    (tmp_path / "model.sql").write_text(MODEL)
+    texts, places = mixed(6_000, ["fatal", "fatal"])
+    described = {"adapter": "sql", "engine": "duckdb", "env": {"PYTHONPATH": str(tmp_path)}}
+    reads = {"f": expression or "f"}
+    with open_consumer(tmp_path, reads, **described, **({} if expression else {"model": "model.sql"})) as session:
+        decodings = session.decode("f", quoted(texts))
+        found = shown(decodings)
+        message = "crashed: FatalException: FATAL Error: database has been invalidated"
+        assert [found[place] for place in places] == [message] * 2
+        others = [index for index in range(len(texts)) if index not in places]
+        assert [found[index] for index in others] == [f"text:{texts[index].upper()}" for index in others]
+        assert decodings.warnings == {}
+        assert shown(session.decode("f", quoted(["order 1"]))) == ["text:ORDER 1"]

@@ -1,5 +1,6 @@
 // What web code makes of a text, by way of the kit.
 import { serve } from "../../consumers/protocol/consumer.mjs";
+import "./talkative.mjs";
 
 const values = {
   date: () => new Date("2024-03-01T12:00:00Z"),

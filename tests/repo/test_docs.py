@@ -7,6 +7,7 @@ import pytest
 import typer.main
 
 from auditor.cli.main import app
+from auditor.findings.dependence_words import WORDS
 from auditor.judge.typed import CANONICAL, read_typed
 from auditor.report import SUFFIXES
 from auditor.spec.keys import TABLES, TOP
@@ -27,6 +28,7 @@ CODES = sorted(
         *("acceptance-disagreement", "ambiguous-reference", "broken-reference", "constant-output", "consumer-crashed"),
         *("consumer-timed-out", "format-ceiling", "lax-coercion", "misreading", "no-common-shape", "sentinel-collapse"),
         "value-disagreement",
+        *WORDS,
         *(
             code
             for path in (REPOSITORY / "auditor" / "findings").rglob("*.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from auditor.model.decoding import Decoding
+from auditor.model.dependence import ProbedEnvironment, ProbeSummary
 from auditor.model.run import (
     BrokenReference,
     CaseCounts,
@@ -346,6 +347,13 @@ DISTINCT = Column(
 DISTINCT_RUN = replace(SAMPLE, columns=(DISTINCT,), findings=(), consumers=CONSUMERS[:1], fields=FIELDS[1:2])
 
 
+def environment_entry(name: str, varied: list[str], ok: int, judged: int = 9, **parts: object) -> dict[str, object]:
+    """Give one entry of a column's `by_environment`, as a run has it."""
+    base = {"clock": "2024-03-08T09:05:07+00:00", "zone": "UTC", "locale": "C.UTF-8", "hash_seed": 0, "order": "given"}
+    figures = {"ok": ok, "judged": judged, "content_rate": ok / judged, "flips": 0 if not varied else 3}
+    return {"environment": name, "varied": varied, **base, **parts, **figures}
+
+
 def hostile(text: str) -> Run:
     """Put `text` in every place that carries data: ids, names, shapes, errors, settings, notes, paths."""
     verdicts = dict.fromkeys(FIELD_VERDICTS, 1)
@@ -391,7 +399,14 @@ def hostile(text: str) -> Run:
         text,
         text,
         (text,),
-        ({text: text},),
+        (
+            {text: text},
+            environment_entry("base", [], 1, clock=text),
+            environment_entry(text, ["clock"], 2, clock=text),
+            environment_entry(text, [text], 0, **{text: text}),
+        ),
+        {"clock": 3},
+        (text,),
     )
     field = FieldSummary(
         text,
@@ -405,8 +420,10 @@ def hostile(text: str) -> Run:
         (Disagreement(text, "b", 5, 1, 1, 1, 1, 1),),
         5,
     )
+    elsewhere = ProbedEnvironment(text, ("clock", "zone"), text, text, text, 1, text, True, False, (text, "b"))
     return replace(
         SAMPLE,
+        probe=ProbeSummary(text, (elsewhere,)),
         run_id=text,
         name=text,
         manifest_sha256=text,

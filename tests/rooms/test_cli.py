@@ -1,6 +1,8 @@
 """The command line without an audit: exit codes, outputs checked up front, messages instead of tracebacks."""
 
 import json
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from auditor.cli.main import app
 from auditor.cli.outputs import OutputError, check_outputs
 from auditor.errors import AuditorError, StoreError
 from auditor.model.run import CaseCounts, Finding, Run, RunEnvironment, Severity
+from tests.privileges import as_nobody
 
 
 def run_with(*severities: Severity, withheld: bool = False) -> Run:
@@ -93,10 +96,14 @@ def test_outputs_are_checked_before_the_spec_is_even_looked_for(tmp_path: Path) 
     ]
 
 
-def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.access", lambda path, mode: False)  # as root everything may be written
-    with pytest.raises(OutputError, match="may not be written; check its permissions"):
-        check_outputs([tmp_path / "report.md"])
+def test_a_folder_that_may_not_be_written() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o555)
+        with as_nobody(), pytest.raises(OutputError, match="may not be written; check its permissions"):
+            check_outputs([Path(folder) / "report.md"])
+        os.chmod(folder, 0o777)
+        with as_nobody():
+            check_outputs([Path(folder) / "report.md"])
 
 
 def test_mistakes_of_a_spec_are_printed_without_a_traceback(tmp_path: Path) -> None:

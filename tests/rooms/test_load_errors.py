@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from auditor.errors import LoadError
+from tests.privileges import as_nobody
 from tests.rooms.load_workspace import Workspace
 
 TOTAL = {"total": "decimal"}
@@ -99,26 +98,13 @@ def test_a_file_without_permission_is_named():
         workspace = Workspace(Path(folder))
         name, good = workspace.write("p.csv", GOOD), workspace.write("good.csv", GOOD)
         (workspace.folder / name).chmod(0)
-        with without_privileges():
+        with as_nobody():
             assert "p.csv: cannot be read: Permission denied" in refused(workspace, name, good)
 
 
 def test_a_file_whose_bytes_the_system_cannot_give_is_named(workspace):
     (workspace.folder / "p.csv").symlink_to("/proc/self/mem")  # nothing is mapped at its beginning
     assert "p.csv: cannot be read: Input/output error" in refused(workspace, "p.csv")
-
-
-@contextmanager
-def without_privileges() -> Iterator[None]:
-    """Be nobody while the block runs, where we are root: root may read every file."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.mark.parametrize("role", ["prediction", "reference"])

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from auditor.model.run import Finding
+from auditor.model.run import Finding, Location
 from auditor.report import render_text
 from auditor.report.groups import grouped
 from auditor.report.notebook import notebook_html
@@ -51,10 +51,18 @@ def test_pairs_of_one_cause_on_the_same_strings_are_one_group() -> None:
         {"witnesses": DISAGREEMENT.witnesses[:-1]},
         {"shapes": {"read differently": {"dd/dd/dddd": 4711}}},
         {"severity": "medium"},
+        {"location": Location("parsers.py", 7)},
     ],
 )
 def test_what_differs_in_anything_else_stays_apart(other: dict[str, object]) -> None:
     assert len(grouped((PAIRS[0], between("billing", "api", 2, **other)))) == 2
+
+
+@pytest.mark.parametrize("code", ["clock-dependent", "neighbour-dependent", "unstable"])
+def test_what_each_consumer_reads_elsewhere_is_its_own(code: str) -> None:
+    """Range, days and moved values are of one consumer: the entry of another would hide them."""
+    alike = [replace(one, code=code) for one in PAIRS]
+    assert [group.lead.consumers for group in grouped(alike)] == [one.consumers for one in alike]
 
 
 def test_findings_without_strings_stay_apart() -> None:

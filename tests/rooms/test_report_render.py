@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -44,16 +44,16 @@ def test_an_unknown_suffix_names_the_known_ones(name: str, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_leaves_the_old_report_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_without_room_leaves_the_old_one_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
-
-    def full(_: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(AuditorError, match="No space left"):
-        render(SAMPLE, path)
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, usual[1]))
+    try:
+        with pytest.raises(AuditorError, match=r"report\.html: the report could not be written: File too large"):
+            render(SAMPLE, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert path.read_text() == "old" and [item.name for item in tmp_path.iterdir()] == ["report.html"]
 
 

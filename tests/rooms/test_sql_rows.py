@@ -316,7 +316,7 @@ def test_keys_that_no_payload_carries_are_numbers_and_all_else_is_null_and_said(
     assert ready["scope"] == "payload"
     assert ready["scope_note"] == (
         "NULL, as no payload carries it: raw.src.loaded_at, raw.src.region, raw.src.updated_at; "
-        "another one in each row: raw.src.batch; not among the references: raw.src.e"
+        "another one in each row: raw.src.batch"
     )
     assert warehouse.decode_records("d", [{"d": "a"}, {"d": "b"}]) == ["text:a", "text:b"]
 
@@ -359,6 +359,19 @@ def test_records_that_meet_are_refused(tmp_path: Path, model: str, seen: str) ->
     assert "each prediction is read by itself" in raised.value.seen
     assert 'scope = "field"' in raised.value.hint
     assert Warehouse(tmp_path, model, scope="field").adapter.ready()["scope"] == "field"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "select mean(length(d)) as d, arbitrary(e) as e from raw.src",
+        "create macro top(x) as max(x); select top(d) as d, top(e) as e from raw.src",
+        "create macro top1(x) as row_number() over (order by x) = 1; select id, d, e from raw.src qualify top1(d)",
+    ],
+)
+def test_what_only_the_engine_knows_to_bring_records_together_is_refused(tmp_path: Path, model: str) -> None:
+    with pytest.raises(StartError, match="the records of one table meet"):
+        Warehouse(tmp_path, model)
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,20 @@ def test_reading_strings_gives_them_to_a_batch_together(tmp_path):
     assert first.decodings["loader"].value == "date:2024-03-13"
 
 
+def test_strings_of_a_batch_are_read_together_in_other_environments_too(tmp_path):
+    """The first of two rows decides between day and month, in every environment: nothing moves but with the clock."""
+    parser = INFER.replace("import datetime", "import date, datetime").replace(
+        "out.append(None)", "out.append(date.today() if row == 'today' else None)"
+    )
+    spec = workspace(tmp_path, [("13/03/2024", "2024-03-13")], parser)
+    _, second, third = auditor.read("d", "13/03/2024", "01/03/2024", "today", spec=spec)
+    assert (second.decodings["loader"].value, second.dependences) == ("date:2024-03-01", {})
+    assert third.decodings["loader"].value == "date:2024-03-08"
+    (dependence,) = third.dependences["loader"]
+    assert dependence.code == "clock-dependent"
+    assert {one.environment: one.value for one in dependence.decodings}["clock 2024-03-31 09:05"] == "date:2024-03-31"
+
+
 def test_a_batch_holds_what_completions_gave_and_nothing_of_those_cut_off(tmp_path):
     (tmp_path / "parsers.py").write_text("def load(rows): return [repr(rows)] * len(rows)")
     replies = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from auditor.model.run import Run
-from auditor.report import view
+from auditor.report import environments, view
 from auditor.report.terminal.columns import write_fields
 from auditor.report.terminal.findings import write_broken_references, write_findings
 from auditor.report.terminal.paper import Paper
@@ -29,6 +29,7 @@ def _write_header(run: Run, paper: Paper) -> None:
     paper.item("run", f"{run.run_id} · {run.created_at} · auditor {run.auditor_version}", "dim")
     paper.item("cases", _cases(run))
     paper.item("environment", " · ".join(f"{k} {v}" for k, v in view.environment_parts(run).items()), "dim")
+    paper.item("probes", environments.probe_line(run), "" if environments.is_probed(run) else "yellow")
     for note in run.notes:
         paper.item("note", note, "yellow")
     paper.blank()

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from auditor.model import figures
 from auditor.model.run import Column, Run, Share
-from auditor.report import view
+from auditor.report import environments, view
 from auditor.report.terminal.paper import Paper
 from auditor.report.text import PROSE_LIMIT
 from auditor.report.view import FieldView
@@ -123,6 +123,8 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
     if column.untrusted:
         why = "the rate means nothing until that bug is fixed"
         paper.line(paper.text(f"{view.untrusted(column)}: {why}", "bold red", PROSE_LIMIT), indent=4, hang=2)
+    if moves := environments.range_text(column):
+        paper.line(paper.text(moves, "bold yellow", PROSE_LIMIT), indent=4, hang=2)
     alike = view.blocked_alike(run)
     if narrow:
         blocked = f"{column.blocked:,}" if alike else view.blocked(column)
@@ -132,7 +134,7 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
     classes = "" if narrow or alike or not column.blocked else f"blocked {view.blocked(column)}"
     parts = (view.usable_line(column), classes, view.other_verdicts(column))
     paper.line(paper.text(" · ".join(part for part in parts if part), "dim", PROSE_LIMIT), indent=4, hang=2)
-    qualifiers = view.badges(column, {consumer.name: consumer for consumer in run.consumers})
+    qualifiers = view.badges(column, run)
     if qualifiers:
         paper.line(paper.text(" · ".join(qualifiers), "yellow", PROSE_LIMIT), indent=4, hang=2)
 
@@ -142,9 +144,12 @@ def _unit(rate_text: str) -> str:
 
 
 def rate(column: Column, paper: Paper) -> Text:
-    """Give the content rate, struck through where it is untrusted."""
+    """Give the content rate, struck through where it is untrusted, and its range over the environments."""
     style = "strike dim" if column.untrusted else "bold"
-    return paper.text(_unit(figures.rate(column)), style if column.content_rate is not None else "dim")
+    text = paper.text(_unit(figures.rate(column)), style if column.content_rate is not None else "dim")
+    if around := environments.widest_range(column):
+        text.append_text(paper.text(f" ({around})", "bold yellow"))
+    return text
 
 
 def bar(column: Column, paper: Paper) -> Text:

@@ -7,11 +7,12 @@ from typing import Final
 from rich.text import Text
 
 from auditor.model.figures import plural
-from auditor.model.run import Run, Witness
-from auditor.report import view
+from auditor.model.run import Run
+from auditor.report import environments, view
 from auditor.report.groups import Group, grouped
 from auditor.report.terminal.paper import LABEL, Paper
 from auditor.report.text import DATA_LIMIT, PROSE_LIMIT
+from auditor.report.witnesses import WitnessView, witness_views
 
 WITNESSES: Final = 3
 SHAPES: Final = 8
@@ -43,16 +44,16 @@ def write_findings(run: Run, paper: Paper) -> None:
     if not run.findings:
         said = view.no_bugs(run)
         paper.line(paper.text(said, "bold green" if said == view.NO_BUGS else "bold yellow", PROSE_LIMIT))
-        paper.line(paper.text(view.NO_PROOF, limit=PROSE_LIMIT))
+        paper.line(paper.text(environments.no_proof(run), limit=PROSE_LIMIT))
         return
     counts = ", ".join(f"{count} {severity}" for severity, count in view.severity_counts(run.findings).items())
     paper.line(paper.text("BUGS", "bold"), paper.text(f"  {counts}"))
     for group in grouped(run.findings):
         paper.blank()
-        _write_group(group, paper)
+        _write_group(run, group, paper)
 
 
-def _write_group(group: Group, paper: Paper) -> None:
+def _write_group(run: Run, group: Group, paper: Paper) -> None:
     finding = group.lead
     style = _STYLES[finding.severity]
     owners = ", ".join(group.owners)
@@ -77,10 +78,11 @@ def _write_group(group: Group, paper: Paper) -> None:
         paper.item("" if number else "shapes", f"{kind}: {_shapes(shapes)}", indent=2)
     if finding.location is not None:
         paper.item("at", f"{finding.location.file}:{finding.location.line}", indent=2)
-    for witness in finding.witnesses[:WITNESSES]:
+    witnesses = witness_views(run, finding)
+    for witness in witnesses[:WITNESSES]:
         _write_witness(witness, paper)
-    if len(finding.witnesses) > WITNESSES:
-        more = plural(len(finding.witnesses) - WITNESSES, "more witness", "more witnesses")
+    if len(witnesses) > WITNESSES:
+        more = plural(len(witnesses) - WITNESSES, "more witness", "more witnesses")
         paper.item("", f"{more} in the html and json reports", "dim", indent=2)
     for number, fix in enumerate(finding.fixes, 1):
         paper.item("to fix" if number == 1 else "", f"{number}. {fix}", indent=2)
@@ -93,11 +95,13 @@ def _shapes(shapes: dict[str, int]) -> str:
     return shown + (f" and {len(ordered) - SHAPES:,} more" if len(ordered) > SHAPES else "")
 
 
-def _write_witness(witness: Witness, paper: Paper) -> None:
-    place = view.witness_place(witness)
-    paper.item("witness", paper.text(witness.raw, "magenta").append_text(paper.text(f"  {place}", "dim")), indent=2)
-    names = [paper.text(name) for name in witness.decodings]
+def _write_witness(witness: WitnessView, paper: Paper) -> None:
+    place = paper.text(f"  {witness.place}", "dim")
+    paper.item("witness", paper.text(witness.raw, "magenta").append_text(place), indent=2)
+    names = [paper.text(reading.consumer) for reading in witness.readings]
     width = min(max((name.cell_len for name in names), default=0), DATA_LIMIT // 10)
-    for name, decoding in zip(names, witness.decodings.values(), strict=True):
-        style = "green" if decoding.status == "value" else "red"
-        paper.line(paper.text(view.decoded(decoding), style), indent=2 + LABEL, hang=width + 2, head=name.append("  "))
+    for name, reading in zip(names, witness.readings, strict=True):
+        said = paper.text(view.decoded(reading.decoding), "green" if reading.decoding.status == "value" else "red")
+        if reading.where:
+            said.append_text(paper.text(f"  [{reading.where}]", "yellow"))
+        paper.line(said, indent=2 + LABEL, hang=width + 2, head=name.append("  "))

@@ -19,7 +19,7 @@ if (process.argv[2] === "bare") {
       used = process.cpuUsage(before);
       if (sink < 0) throw new Error("never");
     }
-    console.log((1000 * (used.user + used.system)) / strings.length);
+    fs.writeSync(1, `${(1000 * (used.user + used.system)) / strings.length}\n`);
   }
 } else {
   serve({ version: "1", reads: { same, day } });

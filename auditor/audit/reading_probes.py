@@ -1,0 +1,115 @@
+"""Probes of a few strings: every consumer in fresh processes of other environments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from auditor.decode.stop import Stop
+from auditor.findings.dependence_cause import cause_of, location_of, site_text
+from auditor.model.decoding import Decoding, Decodings
+from auditor.model.dependence import Mover, Probed
+from auditor.model.environment import Environment
+from auditor.model.run import Location
+from auditor.probe import Level, Question, probe_consumer
+from auditor.probe.environments import Course, course_of, zones_for
+from auditor.probe.launch import Launcher
+from auditor.probe.sent import Sent
+from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """What a decoding depends on besides the string.
+
+    `decodings` are those that are not as in the base, each with its environment, of `tried` environments in which
+    nothing but this factor differed. `components` are the parts of a value that come from the clock; `together` names
+    factors that move it only jointly; `location` is the line whose clock alone moves it, where that is proven, and
+    `candidates` are lines that read the clock, where it is not.
+    """
+
+    code: str
+    decodings: tuple[Decoding, ...]
+    tried: int
+    cause: str
+    components: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    location: Location | None = None
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What the probes of one consumer found, by position of the string."""
+
+    dependences: Mapping[int, tuple[Dependence, ...]]
+    environments: int
+    not_varied: tuple[str, ...]
+
+
+def sent_strings(consumer: ConsumerSpec, tokens: Sequence[str]) -> Sent:
+    """Give the strings as one consumer is sent them: those that take batches get all of them as one."""
+    return Sent(tokens, None, len(tokens), (tokens, ())) if consumer.batch else Sent(tokens)
+
+
+def probe_strings(
+    spec: AuditSpec, field: FieldSpec, sent: Mapping[str, Sent], decoded: Mapping[str, Decodings], level: Level
+) -> dict[str, Elsewhere]:
+    """Probe each consumer that decoded what it was sent in the base; nothing with the level off."""
+    if level == "off" or not decoded:
+        return {}
+    base = spec.environment.environment()
+    zones = zones_for(token for name in decoded for token in sent[name].tokens)
+    with ExitStack() as stack:
+        stop = Stop()
+        stack.callback(stop.close)
+        launches = stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1))
+        threads = stack.enter_context(ThreadPoolExecutor(len(decoded)))
+        stack.callback(stop.set)
+
+        def probe(name: str) -> Elsewhere:
+            consumer = spec.consumers[name]
+            course = course_of(base, consumer.env, level, zones)
+            lost = sum(fault.status in ("crashed", "timed_out") for fault in decoded[name].faults.values())
+            launcher = Launcher(spec, consumer, base, frozenset(), None, launches, stop, lost)
+            question = _question(field, sent[name], decoded[name])
+            probed = probe_consumer(launcher, {field.name: question}, course, _forget)
+            return _elsewhere(spec.folder, course, probed)
+
+        return dict(zip(decoded, threads.map(probe, decoded), strict=True))
+
+
+def _question(field: FieldSpec, sent: Sent, decoded: Decodings) -> Question:
+    return Question(field, chunks=1, sent=lambda _: sent, base=lambda _: decoded)
+
+
+def _forget(environment: Environment, place: object, answer: object) -> None:
+    """Leave an answer to the movers, which hold what they need."""
+
+
+def _elsewhere(folder: Path, course: Course, probed: Probed) -> Elsewhere:
+    found: dict[int, list[Dependence]] = {}
+    for mover in probed.movers:
+        _, _, position = mover.place
+        found.setdefault(position, []).append(_dependence(mover, course, probed, folder))
+    asked = [one for one in course.everything if one in probed.launched]
+    return Elsewhere({at: tuple(some) for at, some in found.items()}, len(asked), probed.not_varied)
+
+
+def _dependence(mover: Mover, course: Course, probed: Probed, folder: Path) -> Dependence:
+    names = {name for name, _ in mover.readings}
+    tried = next((some for some in course.singles.values() if names & {one.name for one in some}), ())
+    return Dependence(
+        code=mover.code,
+        decodings=tuple(answer.decoding(name) for name, answer in mover.readings[1:]),
+        tried=sum(one in probed.launched for one in tried),
+        cause=cause_of(mover),
+        components=mover.components,
+        together=mover.together,
+        location=location_of((mover,), folder),
+        candidates=tuple(site_text(site, folder) for site in mover.candidates),
+    )

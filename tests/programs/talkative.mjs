@@ -1,0 +1,1 @@
+console.log("a module that prints as it is imported");
