@@ -30,6 +30,19 @@ def open_consumer(
     **consumer: Any,
 ) -> Session:
     """Open a session on a consumer in `folder`; fields are identifiers unless `types` says otherwise."""
+    spec, described = described_in(folder, reads, types, paths, **consumer)
+    asked = environment or EnvironmentSpec().environment()
+    return open_session(spec, described, asked, spec.fields, carried=carried, watch=watch, clocks=clocks)
+
+
+def described_in(
+    folder: Path,
+    reads: dict[str, str] | None = None,
+    types: dict[str, str] | None = None,
+    paths: dict[str, str] | None = None,
+    **consumer: Any,
+) -> tuple[AuditSpec, ConsumerSpec]:
+    """Describe one consumer in `folder`, and an audit of it alone."""
     types = dict.fromkeys(reads or {}, "identifier") | (types or {})
     fields = {name: FieldSpec(name=name, type=kind, path=(paths or {}).get(name)) for name, kind in types.items()}
     described = ConsumerSpec(**{"name": "subject", "adapter": "python", "reads": reads or {}} | consumer)
@@ -41,8 +54,7 @@ def open_consumer(
         fields=fields,
         consumers={described.name: described},
     )
-    asked = environment or EnvironmentSpec().environment()
-    return open_session(spec, described, asked, fields, carried=carried, watch=watch, clocks=clocks)
+    return spec, described
 
 
 def quoted(texts: Iterable[str]) -> list[str]:
