@@ -40,10 +40,34 @@ KIT = PROGRAMS.parents[1] / "consumers" / "protocol" / "Consumer.java"
 
 #: Leap days, ends of months and years, hours that daylight saving skips or repeats, and ordinary days.
 INSTANTS = [
-    *("2000-03-01T00:00:01", "2001-01-31T12:00:00", "2003-05-15T09:30:00", "2004-02-29T22:00:00", "2007-07-04T17:45:00"),
-    *("2010-10-10T10:10:10", "2012-02-29T23:00:00", "2015-03-29T01:30:00", "2016-12-31T12:00:00", "2019-11-03T05:30:00"),
-    *("2020-04-30T08:00:00", "2022-02-28T23:59:59", "2023-06-09T06:00:00", "2024-02-29T09:00:00", "2024-03-01T00:00:00"),
-    *("2024-03-10T07:30:00", "2025-01-01T00:00:30", "2026-11-30T09:00:00", "2028-08-08T20:20:20", "2031-08-30T23:00:00"),
+    *(
+        "2000-03-01T00:00:01",
+        "2001-01-31T12:00:00",
+        "2003-05-15T09:30:00",
+        "2004-02-29T22:00:00",
+        "2007-07-04T17:45:00",
+    ),
+    *(
+        "2010-10-10T10:10:10",
+        "2012-02-29T23:00:00",
+        "2015-03-29T01:30:00",
+        "2016-12-31T12:00:00",
+        "2019-11-03T05:30:00",
+    ),
+    *(
+        "2020-04-30T08:00:00",
+        "2022-02-28T23:59:59",
+        "2023-06-09T06:00:00",
+        "2024-02-29T09:00:00",
+        "2024-03-01T00:00:00",
+    ),
+    *(
+        "2024-03-10T07:30:00",
+        "2025-01-01T00:00:30",
+        "2026-11-30T09:00:00",
+        "2028-08-08T20:20:20",
+        "2031-08-30T23:00:00",
+    ),
 ]
 
 #: Beyond the clocks of the probes only years of two digits may move: where they turn depends on the year of the clock.
@@ -69,11 +93,33 @@ STRINGS = [
     # Numbers.
     *("1", "9", "15", "29", "30", "31", "32", "99", "0315", "240301", "15th", "31st"),
     # Years of two digits, on both sides of what fixed and sliding windows have.
-    *("1/2/59", "1/2/75", "1/2/68", "1/2/20", "12/31/49", "02/29/24", "29.02.04", "1-Mar-24", "March 1, '24", "03/01/45"),
+    *(
+        "1/2/59",
+        "1/2/75",
+        "1/2/68",
+        "1/2/20",
+        "12/31/49",
+        "02/29/24",
+        "29.02.04",
+        "1-Mar-24",
+        "March 1, '24",
+        "03/01/45",
+    ),
     # Times.
     *("10:30", "23:59:59", "10:30 PM", "3pm", "noon", "T10:30", "10:30+02:00", "00:00"),
     # Days of the week, and relative ones.
-    *("Friday", "Fri", "Monday 10:30", "next Friday", "today", "yesterday", "tomorrow", "now", "2 days ago", "in 3 weeks"),
+    *(
+        "Friday",
+        "Fri",
+        "Monday 10:30",
+        "next Friday",
+        "today",
+        "yesterday",
+        "tomorrow",
+        "now",
+        "2 days ago",
+        "in 3 weeks",
+    ),
     *("last month", "next month", "a year ago", "1 hour ago", "end of month", "this week", "next year"),
     # None at all.
     *("", " ", "N/A", "not stated", "TBD", "-", "30 days", "P30D", "upon signature"),
@@ -220,9 +266,7 @@ def test_parsers_of_java(tmp_path: Path) -> None:
     outcomes = table([*command, "table"], "\n".join(STRINGS))
     parsers = list(outcomes[INSTANTS[0]])
     types = {"time_two_digits": "date", "local_date": "date"}
-    found = probed(
-        tmp_path, dict.fromkeys(parsers, STRINGS), types, adapter="process", command=(*command, "serve")
-    )
+    found = probed(tmp_path, dict.fromkeys(parsers, STRINGS), types, adapter="process", command=(*command, "serve"))
     check(found, outcomes, parsers)
     assert {mover.place[0] for mover in found.movers if mover.code == "clock-dependent"} == {
         "old_date",
