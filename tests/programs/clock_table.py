@@ -25,7 +25,7 @@ def dateutil_day_first(text):
 
 
 def dateparser(text):
-    return importlib.import_module("dateparser").parse(text)
+    return importlib.import_module("dateparser").parse(text, languages=["en"])
 
 
 def timestamp(text):

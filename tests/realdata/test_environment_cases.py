@@ -183,8 +183,8 @@ def test_what_a_report_saw_move_is_found_with_its_cause(name, kind, tmp_path):
         due = set(case["evidence"].get(consumer["name"], ()))
         seen = moved[f"c{number}"]
         assert due <= seen, (consumer["name"], [(one.code, one.title) for one in run.findings])
-        if (name, consumer["name"]) not in DEPEND_TOO:
-            assert not (read_alike(case, consumer) - due) & seen, (consumer["name"], seen)
+        more = (read_alike(case, consumer) - due) & seen
+        assert bool(more) is ((name, consumer["name"]) in DEPEND_TOO), (consumer["name"], more)
     assert not [one for one in run.run.consumers if one.not_varied], "all of it can be varied here"
 
 
