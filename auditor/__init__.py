@@ -78,7 +78,12 @@ def __dir__() -> list[str]:
 
 
 class _Public(ModuleType):
-    """The package, whose public names are not hidden by rooms of the same name (`load` is both)."""
+    """The package, in which `load` is the public function although a room has the same name.
+
+    The room is still imported as ever: ``from auditor.load import cases`` and ``from auditor.load.cases import load``
+    look for it among the modules. Whatever goes by attributes finds the function instead, ``import auditor.load as x``
+    and a patch of ``"auditor.load.cases"`` too.
+    """
 
     def __setattr__(self, name: str, value: object) -> None:
         # The import system binds a room to its name here as soon as it is imported.

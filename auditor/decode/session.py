@@ -42,7 +42,7 @@ class Patience:
     Where nothing rests on the answers but a comparison, a consumer that hangs in an environment must stall nothing.
     """
 
-    start: float = START
+    start: float | None = None  # None: START
     lost: int | None = None
 
 
@@ -91,7 +91,7 @@ class Session:
         with ExitStack() as failed:
             failed.callback(exchange.close)
             try:
-                report = msgspec.json.decode(exchange.greet(pack(self.plan.config, b""), self._patience.start))
+                report = msgspec.json.decode(exchange.greet(pack(self.plan.config, b""), self._patience.start or START))
             except Lost as lost:
                 raise death_error(self.plan, lost, exchange.process.printed()) from None
             if "error" in report:

@@ -57,15 +57,23 @@ def _environments_of(
     base = spec.environment.environment()
     factor_of = {one.name: factor for some in singles.values() for one in some for factor in one.differs_in(base)}
     name_of = {number: name for name, number in index.items()}
-    factors: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for field_name, consumer, environment in connection.execute(
-        "SELECT DISTINCT field, consumer, environment FROM moves JOIN outcomes USING (unit) ORDER BY ALL"
+    given: dict[tuple[str, str], set[str]] = defaultdict(set)
+    asserted: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for field_name, consumer, environment, is_given, is_asserted in connection.execute(
+        "SELECT field, consumer, environment, bool_or(role_prediction), bool_or(role_reference)"
+        " FROM moves JOIN outcomes USING (unit) GROUP BY ALL ORDER BY ALL"
     ).fetchall():
-        factors[field_name, name_of[consumer]].add(factor_of[environment])
+        for factors, counts in ((given, is_given), (asserted, is_asserted)):
+            if counts:
+                factors[field_name, name_of[consumer]].add(factor_of[environment])
     found = {}
     for field in spec.fields.values():
         for consumer in spec.consumers:
-            asked = [(reader, factors.get((field.name, reader), set())) for reader in {consumer, field.reference}]
+            truth = consumer if field.reference == "each" else field.reference
+            asked = [
+                (consumer, given.get((field.name, consumer), set())),
+                (truth, asserted.get((field.name, truth), set())),
+            ]
             moving = set().union(*(moving for _, moving in asked))
             found[field.name, consumer] = [
                 environment

@@ -70,7 +70,7 @@ def test_a_child_that_left_the_group_ends_with_the_worker(tmp_path, function):
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="strays are found in /proc")
 def test_a_child_that_is_just_becoming_another_program_is_found():
     """For a moment it has given up its old variables and has no new ones; it has inherited the mark all the same."""
-    folder = f"/tmp/{folders.PREFIX}strays-{os.getpid()}"
+    folder = f"/tmp/{folders.WORKER}strays-{os.getpid()}"
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
     for _ in range(30):
         with subprocess.Popen(command, env={strays.MARK: folder}, start_new_session=True) as child:

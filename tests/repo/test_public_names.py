@@ -25,6 +25,26 @@ def test_each_has_a_docstring_with_an_example(name: str) -> None:
     assert ">>> " in (getattr(auditor, name).__doc__ or "")
 
 
-def test_a_room_does_not_hide_a_function_of_the_same_name() -> None:
-    code = "import auditor, auditor.load; print(callable(auditor.load))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True\n"
+SAYS = "print(type(auditor.load).__name__, auditor.load.__module__, auditor.load.__name__)"
+THE_FUNCTION = "function auditor.api load"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import auditor",
+        "import auditor, auditor.load",
+        "import auditor, auditor.load.cases",
+        "import auditor; from auditor.load import cases; assert cases.__name__ == 'auditor.load.cases'",
+        "import auditor; from auditor.load.cases import load; assert load is not auditor.load",
+        "import auditor, importlib; importlib.reload(importlib.import_module('auditor.load'))",
+        "import auditor, importlib, auditor.load; importlib.reload(auditor)",
+        "import auditor, pickle; assert pickle.loads(pickle.dumps(auditor.load)) is auditor.load; import auditor.load",
+        "import auditor; from auditor import *; assert load is auditor.load",
+        "import auditor, auditor.load as by_attribute; assert by_attribute is auditor.load",
+        "import auditor, sys, auditor.load; assert sys.modules['auditor.load'].cases.load",
+    ],
+)
+def test_a_room_does_not_hide_a_function_of_the_same_name(before: str) -> None:
+    done = subprocess.run([sys.executable, "-c", f"{before}\n{SAYS}"], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == (THE_FUNCTION, "")

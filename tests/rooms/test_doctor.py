@@ -102,7 +102,7 @@ def test_an_interpreter_that_does_not_start_is_said(spec: Path) -> None:
     _, theirs = abilities_of(read_spec(spec))
     assert not theirs.is_there
     assert "exit code 4" in theirs.note
-    assert "no python here" in theirs.note
+    assert "is no Python interpreter" in theirs.note
 
 
 def test_the_command_ends_well_whatever_is_missing(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,12 +250,12 @@ def test_a_row_that_is_lost_or_made_up_is_an_internal_error(workspace, monkeypat
         ]
     predictions, references = workspace.csv("p.csv", rows), workspace.csv("r.csv", rows[:-1])
     assert workspace.load(predictions, references, X).cases.unrelated == (form == "columns")
-    original = load_pairs._wide_sql
+    original = load_pairs.wide_sql
 
     def losing(table, *arguments):
         return f"(SELECT * FROM {original(table, *arguments)} WHERE id <> 'b')"
 
-    monkeypatch.setattr(load_pairs, "_wide_sql", losing)
+    monkeypatch.setattr(load_pairs, "wide_sql", losing)
     with pytest.raises(InternalError, match="rows of predictions"):
         workspace.load(predictions, references, X)
 

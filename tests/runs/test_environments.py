@@ -306,3 +306,32 @@ def test_the_line_that_reads_the_clock_is_named(tmp_path: Path) -> None:
     # The default date of what is missing, and the century of a year of two digits, which dateutil reads at import.
     assert "datetime.datetime.now()" in lines["March 2024"]
     assert "time.localtime().tm_year" in lines["1/2/59"]
+
+
+def test_a_column_is_not_said_to_move_because_the_reader_of_its_references_moves_on_predictions(tmp_path: Path) -> None:
+    more = """
+[consumers.warehouse]
+adapter = "python"
+reads.day = "parsers:iso"
+"""
+    run = audited(tmp_path, "with_dateutil", ["2024-03-08", "March 2024"], more)
+    assert run.column("day", "billing").by_environment
+    assert run.column("day", "warehouse").by_environment == ()
+
+
+def test_a_column_moves_with_the_references_that_another_consumer_reads(tmp_path: Path) -> None:
+    more = """
+[consumers.warehouse]
+adapter = "python"
+reads.day = "parsers:iso"
+"""
+    (tmp_path / "parsers.py").write_text(PARSERS)
+    (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,day,2024-03-08,March 2024\n")
+    text = SPEC.format(parser="with_dateutil", more=more).replace(
+        'type = "date"', 'type = "date"\nreference = "billing"'
+    )
+    (tmp_path / "audit.toml").write_text(text)
+    column = auditor.run(tmp_path, store=False).column("day", "warehouse")
+    by_day = {entry["clock"][:10]: entry["ok"] for entry in column.by_environment}
+    # dateutil reads the reference as the day of the run: the 8th under the base clock, the 1st on the 1st.
+    assert (by_day["2024-03-08"], by_day["2024-03-01"]) == (1, 0)

@@ -54,7 +54,6 @@ def test_the_default_number_format_depends_on_the_locale_and_a_named_one_does_no
     )
     found = [one for one in run.findings if one.code.endswith("-dependent") or one.code == "unstable"]
     assert [(one.code, one.field) for one in found] == [("locale-dependent", "by_default")]
-    [witness] = {(json.loads(one.raw), one.decodings["erp"].value) for one in found[0].witnesses}
-    assert witness[0] == "1.234"
+    assert {json.loads(one.raw) for one in found[0].witnesses} == {"1.234"}
     # The point is a mark of groups in Germany, and of decimals in the United States.
     assert "1.234" in found[0].title and "1234" in found[0].title
