@@ -208,20 +208,15 @@ def python_reads(parsers: Sequence[str]) -> dict[str, str]:
     return {parser: f"clock_table:{parser}" for parser in parsers}
 
 
-@pytest.fixture(scope="module")
-def truth() -> Outcomes:
-    parsers = [parser for some in PYTHON.values() for parser in some]
-    return table([sys.executable, str(PROGRAMS / "clock_table.py"), *parsers], json.dumps(STRINGS))
-
-
 @pytest.mark.parametrize("name", PYTHON)
-def test_parsers_of_python(name: str, truth: Outcomes) -> None:
+def test_parsers_of_python(name: str) -> None:
     parsers = PYTHON[name]
+    outcomes = table([sys.executable, str(PROGRAMS / "clock_table.py"), *parsers], json.dumps(STRINGS))
     found = probed(
         PROGRAMS, dict.fromkeys(parsers, STRINGS), {"iso_date": "date"}, reads=python_reads(parsers), name=name
     )
-    check(found, truth, parsers)
-    assert all(moving(truth, parser, INSTANTS) for parser in parsers if parser not in CLEAN), (
+    check(found, outcomes, parsers)
+    assert all(moving(outcomes, parser, INSTANTS) for parser in parsers if parser not in CLEAN), (
         "no table to hold it against"
     )
 
