@@ -67,9 +67,9 @@ def location_of(movers: Sequence[Mover], folder: Path) -> Location | None:
 def file_text(file: str, folder: Path) -> str:
     """Write a file as it is named on every machine: from its library on, or from the spec's folder on.
 
-    >>> file_text("/opt/venv/lib/python3.11/site-packages/dateutil/parser/_parser.py", Path("/work"))
+    >>> file_text("/opt/venv/lib/python3.11/site-packages/dateutil/parser/_parser.py", Path("/srv"))
     'dateutil/parser/_parser.py'
-    >>> file_text("/work/billing/ingest.py", Path("/work"))
+    >>> file_text("/srv/billing/ingest.py", Path("/srv"))
     'billing/ingest.py'
     """
     if short := _LIBRARIES.sub("", file) if _LIBRARIES.match(file) else "":

@@ -102,7 +102,7 @@ class Selector:
 
     def __init__(self, sites: Sites, base: int, site: Optional[Line], other: int) -> None:
         self.sites, self.base, self.site, self.other = sites, base, site, other
-        self.library: Any = None
+        self.shim: Any = None
         self.callback: Any = None  # held as long as the library may call it
 
     def install(self) -> str:
@@ -117,7 +117,7 @@ class Selector:
         library.auditor_clock_library_of.restype = ctypes.c_char_p
         library.auditor_clock_library_of.argtypes = [ctypes.c_void_p]
         library.auditor_clock_library.restype = ctypes.c_char_p
-        self.library, self.count = library, ctypes.c_longlong()
+        self.shim, self.count = library, ctypes.c_longlong()
         if self.site is not None and self.site[2] == OWN_THREAD:
             library.auditor_clock_tell_library(os.fsencode(self.site[0]), ctypes.c_longlong(self.other))
         self.by_reference = ctypes.byref(self.count)
@@ -130,7 +130,7 @@ class Selector:
             sites = self.sites
             line = sites.line_of(frame_at(1))
             if line is None:
-                line = (os.fsdecode(self.library.auditor_clock_library_of(caller)), 0, "", sites.opening)
+                line = (os.fsdecode(self.shim.auditor_clock_library_of(caller)), 0, "", sites.opening)
             sites.add(line)
             return self.other if line == self.site else self.base
         except BaseException:  # noqa: BLE001 - there is nobody above to raise it to
@@ -140,7 +140,7 @@ class Selector:
         """Give what was read since the last time, also on threads that Python does not know."""
         index = 0
         while True:
-            file = self.library.auditor_clock_library(index, self.by_reference)
+            file = self.shim.auditor_clock_library(index, self.by_reference)
             if file is None:
                 return self.sites.news()
             self.sites.count((os.fsdecode(file), 0, OWN_THREAD, False), self.count.value)

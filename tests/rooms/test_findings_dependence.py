@@ -107,29 +107,27 @@ SITE = Site(
 def test_a_proven_line_is_told_from_a_candidate() -> None:
     proven = [mover("clock-dependent", ("b", Answer("n")), site=SITE)]
     assert "Proven by changing the clock of this line alone: dateutil/parser/_parser.py:637 in parse." in cause_text(
-        proven, (), Path("/work")
+        proven, (), Path("/srv")
     )
-    location = location_of(proven, Path("/work"))
+    location = location_of(proven, Path("/srv"))
     assert location is not None
     assert (location.file, location.line) == ("dateutil/parser/_parser.py", 637)
     candidate = [mover("clock-dependent", ("b", Answer("n")), candidates=(SITE,))]
-    assert "Candidate lines, which read the clock" in cause_text(candidate, (), Path("/work"))
-    assert location_of(candidate, Path("/work")) is None
-    assert "line" not in cause_text([mover("clock-dependent", ("b", Answer("n")))], (), Path("/work"))
+    assert "Candidate lines, which read the clock" in cause_text(candidate, (), Path("/srv"))
+    assert location_of(candidate, Path("/srv")) is None
+    assert "line" not in cause_text([mover("clock-dependent", ("b", Answer("n")))], (), Path("/srv"))
 
 
 def test_hints_follow_the_proof() -> None:
-    said = cause_text(
-        [mover("clock-dependent", ("b", Answer("n")))], ("calls current_date (the clock)",), Path("/work")
-    )
+    said = cause_text([mover("clock-dependent", ("b", Answer("n")))], ("calls current_date (the clock)",), Path("/srv"))
     assert said.endswith("Its SQL hints at it: calls current_date (the clock).")
 
 
 @pytest.mark.parametrize(
     ("file", "name"),
     [
-        ("/work/billing/ingest.py", "billing/ingest.py"),
-        ("/work/.venv/lib/python3.11/site-packages/a/b.py", "a/b.py"),
+        ("/srv/billing/ingest.py", "billing/ingest.py"),
+        ("/srv/.venv/lib/python3.11/site-packages/a/b.py", "a/b.py"),
         ("/usr/lib/python3/dist-packages/a.py", "a.py"),
         ("/usr/lib/python3.11/datetime.py", "lib/python3.11/datetime.py"),
         ("/elsewhere/ingest.py", "/elsewhere/ingest.py"),
@@ -137,4 +135,4 @@ def test_hints_follow_the_proof() -> None:
     ],
 )
 def test_a_file_is_named_alike_on_every_machine(file: str, name: str) -> None:
-    assert file_text(file, Path("/work")) == name
+    assert file_text(file, Path("/srv")) == name
