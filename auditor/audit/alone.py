@@ -14,7 +14,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.audit.transfer import CHUNK, Cells, shown
 from auditor.decode.session import Session
-from auditor.judge.keys import grain_key
+from auditor.judge.answers import answers
 from auditor.model.decoding import PAYLOAD_REJECTED, WHOLE_MODEL
 from auditor.spec.models import AuditSpec, FieldSpec
 
@@ -78,14 +78,13 @@ def _answers(session: Session, field: FieldSpec, tokens: Sequence[str]) -> dict[
     """Give what the consumer makes of each string: a value with its key, no value (`r`), or NULL where nobody knows."""
     decodings = session.decode(field.name, tokens)
     unknown = {row for row, fault in decodings.faults.items() if fault.error.endswith(_NOT_ALONE)}
-    keys = [None if text is None else grain_key(field, text) for text in decodings.texts]
-    texts = [text if key is not None else None for text, key in zip(decodings.texts, keys, strict=True)]
-    status = [None if row in unknown else "r" if key is None else "v" for row, key in enumerate(keys)]
+    found = answers(field, decodings)
+    status = [None if row in unknown else "v" if one.letter == "v" else "r" for row, one in enumerate(found)]
     return {
         "token": Cells(str, tokens),
         "status": Cells(str, status),
-        "value": Cells(str, texts),
-        "key": Cells(str, keys),
+        "value": Cells(str, [one.text for one in found]),
+        "key": Cells(str, [one.key for one in found]),
     }
 
 

@@ -11,9 +11,8 @@ from auditor.audit.consumers import wants_payload
 from auditor.decode.payload_rows import members_of
 from auditor.decode.session import Session
 from auditor.findings.probes import ProbeOutcome, ProbeString, probe_tokens
-from auditor.judge.keys import grain_key, unexpected_type
+from auditor.judge.answers import answers
 from auditor.model.decoding import Decodings
-from auditor.model.verdicts import STATUS_LETTER
 from auditor.spec.models import AuditSpec, FieldSpec
 
 
@@ -83,13 +82,7 @@ def _replace(text: bytes, path: Sequence[str], token: str) -> bytes:
 def _outcomes(
     field: FieldSpec, consumer: str, probes: Sequence[ProbeString], decodings: Decodings
 ) -> list[ProbeOutcome]:
-    outcomes = []
-    for position, (probe, text) in enumerate(zip(probes, decodings.texts, strict=True)):
-        fault = decodings.faults.get(position)
-        key = None if text is None else grain_key(field, text)
-        error = fault.error if fault else None
-        letter = STATUS_LETTER[fault.status] if fault else "v"
-        if text is not None and key is None:
-            letter, error, text = "r", unexpected_type(field, text), None
-        outcomes.append(ProbeOutcome(field.name, consumer, probe, letter, text, key, error))
-    return outcomes
+    return [
+        ProbeOutcome(field.name, consumer, probe, one.letter, one.text, one.key, one.error)
+        for probe, one in zip(probes, answers(field, decodings), strict=True)
+    ]

@@ -13,9 +13,10 @@ from auditor.audit.consumers import open_sessions
 from auditor.audit.reading_probes import Dependence, Elsewhere, probe_strings, sent_strings
 from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
-from auditor.judge.keys import grain_key, unexpected_type
+from auditor.judge.answers import answer_at
 from auditor.load.tokens import string_token
 from auditor.model.decoding import Decoding, Decodings
+from auditor.model.environment import BASE
 from auditor.probe import Level
 from auditor.probe.sent import decode_sent
 from auditor.spec.models import AuditSpec, FieldSpec
@@ -102,15 +103,6 @@ def as_token(text: str, *, is_json: bool = False) -> str:
     return text.strip()
 
 
-def _decoding(field_spec: FieldSpec, decodings: Decodings, position: int) -> Decoding:
-    fault, text = decodings.faults.get(position), decodings.texts[position]
-    if fault is not None:
-        return Decoding(fault.status, None, fault.error)
-    if text is not None and grain_key(field_spec, text) is None:
-        return Decoding("rejected", None, unexpected_type(field_spec, text))
-    return Decoding("value", text, None)
-
-
 def _reading(
     field_spec: FieldSpec,
     token: str,
@@ -119,15 +111,12 @@ def _reading(
     elsewhere: Mapping[str, Elsewhere],
     hints: dict[str, tuple[str, ...]],
 ) -> Reading:
-    decodings = {name: _decoding(field_spec, some, position) for name, some in decoded.items()}
-    keys = {
-        name: grain_key(field_spec, one.value) if one.value is not None else None for name, one in decodings.items()
-    }
+    found = {name: answer_at(field_spec, some, position) for name, some in decoded.items()}
     return Reading(
         field_spec.name,
         token,
-        decodings,
-        keys,
+        {name: answer.decoding(BASE) for name, answer in found.items()},
+        {name: answer.key for name, answer in found.items()},
         {name: one.dependences[position] for name, one in elsewhere.items() if position in one.dependences},
         {name: one.environments for name, one in elsewhere.items()},
         {name: one.not_varied for name, one in elsewhere.items() if one.not_varied},

@@ -14,9 +14,8 @@ from typing import Literal
 
 from auditor.decode.session import Session
 from auditor.errors import ConsumerError
+from auditor.judge.answers import answer_at
 from auditor.judge.batches import settle
-from auditor.judge.keys import grain_key, unexpected_type
-from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer
 from auditor.model.figures import plural
 from auditor.model.neighbours import Moved, NeighbourMove, NeighbourProbe, Reading
@@ -89,15 +88,8 @@ class _Reader:
             if place in decodings.faults and decodings.faults[place].status != "null"
         )
         failed = STATUS_LETTER[decodings.failures[0].status] if decodings.failures else ""
-        answers = {token: self._answer(decodings, place) for token, place in places.items()}
+        answers = {token: answer_at(self.field, decodings, place) for token, place in places.items()}
         return _Read(answers, failed, frozenset(refused))
-
-    def _answer(self, decodings: Decodings, place: int) -> Answer:
-        text, fault = decodings.texts[place], decodings.faults.get(place)
-        if text is None:
-            return Answer(STATUS_LETTER[fault.status], error=fault.error) if fault else Answer("n")
-        key = grain_key(self.field, text)
-        return Answer("r", error=unexpected_type(self.field, text)) if key is None else Answer("v", text, key)
 
 
 def probe_neighbours(session: Session, field: FieldSpec, receives: str, batch: Batch) -> NeighbourProbe:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from auditor.decode.session import Session
+from auditor.judge.answers import answer_at
 from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer, Place
 from auditor.model.environment import Environment
 from auditor.probe.launch import Launcher, decode_all, decode_some
-from auditor.probe.questions import Question, answer_at, differences
+from auditor.probe.questions import Question, differences
 from auditor.probe.sent import Sent, joined
 
 #: Strings of a field that are isolated one by one; more that moved are only run through the clocks.

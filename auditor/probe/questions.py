@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from auditor.judge.keys import grain_key, unexpected_type
+from auditor.judge.answers import answer_at
 from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer
-from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.sent import Sent
 from auditor.spec.models import FieldSpec
 
@@ -24,18 +23,6 @@ class Question:
     chunks: int
     sent: Callable[[int], Sent]
     base: Callable[[int], Decodings]
-
-
-def answer_at(field: FieldSpec, decodings: Decodings, position: int) -> Answer:
-    """Give one decoding as an answer: with its grain key, and rejected where the field's type cannot hold it."""
-    text = decodings.texts[position]
-    if text is None:
-        fault = decodings.faults[position]
-        return Answer(STATUS_LETTER[fault.status], None, None, fault.error)
-    key = grain_key(field, text)
-    if key is None:
-        return Answer("r", None, None, unexpected_type(field, text))
-    return Answer("v", text, key)
 
 
 def differences(field: FieldSpec, base: Decodings, other: Decodings) -> dict[int, Answer]:
