@@ -7,10 +7,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -23,14 +20,13 @@ from auditor.audit.transfer import CHUNK, Cells, shown
 from auditor.audit.units import FieldUnits
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session
-from auditor.decode.stop import Stop
 from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer, Place, Probed
 from auditor.model.environment import Environment
-from auditor.probe import Level, Question, probe_consumer
-from auditor.probe.environments import Course, course_of, zones_for
-from auditor.probe.launch import Launcher
+from auditor.probe import Level, Question
+from auditor.probe.questions import lost_in
 from auditor.probe.sent import Sent
+from auditor.probe.side_by_side import Subject, probe_side_by_side
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
 #: Strings that are looked at for abbreviations of zones.
@@ -163,28 +159,36 @@ class Answered:
 
     def lost(self, consumer: str) -> int:
         """Count the strings on which a consumer crashed or hung."""
-        faults = (fault for (_, name), one in self.answers.items() if name == consumer for fault in one.faults.values())
-        return sum(fault.status in ("crashed", "timed_out") for fault in faults)
+        return sum(lost_in(one.faults) for (_, name), one in self.answers.items() if name == consumer)
 
 
 def probe_all(
     connection: DuckDBPyConnection,
     spec: AuditSpec,
     base: Answered,
-    keys: tuple[frozenset[str] | None, PayloadKeys | None],
     level: Level,
+    *,
+    carried: frozenset[str] | None,
+    keys: PayloadKeys | None,
 ) -> Probes:
     """Probe all consumers side by side and write ``moves`` and ``movers``.
 
-    `keys` are the `carried` and `keys` that the sessions of the base were opened with.
+    `carried` and `keys` are those that the sessions of the base were opened with.
     """
     create_tables(connection)
     if level == "off":
         return Probes(level)
-    results = _probe_each(spec, base, keys, level)
+    recorders = {name: _Recorder(base.of(spec.consumers[name]), base.index[name]) for name in base.sessions}
+    subjects = {
+        name: Subject(recorder.asked.questions(spec), base.lost(name), recorder.move)
+        for name, recorder in recorders.items()
+    }
+    tokens = (text for one in base.units.values() for text in one.columns["token"].chunk(0)[:LOOKED_AT])
+    results = probe_side_by_side(spec, subjects, tokens, level, carried=carried, keys=keys)
     singles: dict[str, tuple[Environment, ...]] = {}
     at: dict[tuple[str, Place], Sequence[int]] = {}
-    for probed, recorder, course in results:
+    for name, (probed, course) in results.items():
+        recorder = recorders[name]
         recorder.found(probed)
         varied = {one for some in course.singles.values() for one in some}
         singles[probed.consumer] = tuple(dict.fromkeys(one for one in probed.launched if one in varied))
@@ -193,7 +197,7 @@ def probe_all(
             if len(columns["unit"]):
                 with shown(connection, f"new_{table}", columns):
                     connection.execute(f"INSERT INTO {table} SELECT * FROM new_{table}")
-    return Probes(level, tuple(probed for probed, _, _ in results), singles, at)
+    return Probes(level, tuple(probed for probed, _ in results.values()), singles, at)
 
 
 def create_tables(connection: DuckDBPyConnection) -> None:
@@ -202,29 +206,3 @@ def create_tables(connection: DuckDBPyConnection) -> None:
     for table, columns in (("moves", _MOVES), ("movers", _MOVERS)):
         listed = ", ".join(f"{name} {names[kind]}" for name, kind in columns.items())
         connection.execute(f"CREATE OR REPLACE TABLE {table} ({listed})")
-
-
-def _probe_each(
-    spec: AuditSpec,
-    answered: Answered,
-    keys: tuple[frozenset[str] | None, PayloadKeys | None],
-    level: Level,
-) -> list[tuple[Probed, _Recorder, Course]]:
-    """Probe the consumers in threads; all launches of all of them share as many places as there are cores."""
-    zones = zones_for(text for one in answered.units.values() for text in one.columns["token"].chunk(0)[:LOOKED_AT])
-    base = spec.environment.environment()
-    with ExitStack() as stack:
-        stop = Stop()
-        stack.callback(stop.close)
-        launches = stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1))
-        threads = stack.enter_context(ThreadPoolExecutor(max(1, len(answered.sessions))))
-        stack.callback(stop.set)
-
-        def probe(name: str) -> tuple[Probed, _Recorder, Course]:
-            consumer = spec.consumers[name]
-            recorder = _Recorder(answered.of(consumer), answered.index[name])
-            launcher = Launcher(spec, consumer, base, *keys, launches, stop, answered.lost(name))
-            course = course_of(base, consumer.env, level, zones)
-            return probe_consumer(launcher, recorder.asked.questions(spec), course, recorder.move), recorder, course
-
-        return list(threads.map(probe, answered.sessions))

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from auditor.decode.stop import Stop
 from auditor.findings.dependence_cause import cause_of, location_of, site_text
 from auditor.model.decoding import Decoding, Decodings
 from auditor.model.dependence import Mover, Probed
 from auditor.model.environment import Environment
 from auditor.model.run import Location
-from auditor.probe import Level, Question, probe_consumer
-from auditor.probe.environments import Course, course_of, zones_for
-from auditor.probe.launch import Launcher
+from auditor.probe import Level, Question
+from auditor.probe.environments import Course
+from auditor.probe.questions import lost_in
 from auditor.probe.sent import Sent
+from auditor.probe.side_by_side import Subject, probe_side_by_side
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 
 
@@ -62,25 +59,13 @@ def probe_strings(
     """Probe each consumer that decoded what it was sent in the base; nothing with the level off."""
     if level == "off" or not decoded:
         return {}
-    base = spec.environment.environment()
-    zones = zones_for(token for name in decoded for token in sent[name].tokens)
-    with ExitStack() as stack:
-        stop = Stop()
-        stack.callback(stop.close)
-        launches = stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1))
-        threads = stack.enter_context(ThreadPoolExecutor(len(decoded)))
-        stack.callback(stop.set)
-
-        def probe(name: str) -> Elsewhere:
-            consumer = spec.consumers[name]
-            course = course_of(base, consumer.env, level, zones)
-            lost = sum(fault.status in ("crashed", "timed_out") for fault in decoded[name].faults.values())
-            launcher = Launcher(spec, consumer, base, frozenset(), None, launches, stop, lost)
-            question = _question(field, sent[name], decoded[name])
-            probed = probe_consumer(launcher, {field.name: question}, course, _forget)
-            return _elsewhere(spec.folder, course, probed)
-
-        return dict(zip(decoded, threads.map(probe, decoded), strict=True))
+    subjects = {
+        name: Subject({field.name: _question(field, sent[name], some)}, lost_in(some.faults), _forget)
+        for name, some in decoded.items()
+    }
+    tokens = (token for name in decoded for token in sent[name].tokens)
+    results = probe_side_by_side(spec, subjects, tokens, level, carried=frozenset(), keys=None)
+    return {name: _elsewhere(spec.folder, course, probed) for name, (probed, course) in results.items()}
 
 
 def _question(field: FieldSpec, sent: Sent, decoded: Decodings) -> Question:

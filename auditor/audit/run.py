@@ -183,7 +183,7 @@ def _decode(
     index = {name: number for number, name in enumerate(spec.consumers)}
     notes = state_notes(answers)
     asked = Answered(sessions, units, batches, answers, index)
-    environments = probe_all(connection, spec, asked, (given.loaded.carried, given.keys), given.probe)
+    environments = probe_all(connection, spec, asked, given.probe, carried=given.loaded.carried, keys=given.keys)
     _fill_outcomes(connection, spec, units, answers, index)
     notes += check_currencies(connection, spec, readers, index)
     ask_alone(connection, spec, sessions, readers, index)

@@ -7,7 +7,6 @@ of batches the same rows alone, with other rows and in other orders; `injected` 
 """
 
 from auditor.probe.environments import LEVELS, Level
-from auditor.probe.probe import probe_consumer
 from auditor.probe.questions import Question
 
-__all__ = ["LEVELS", "Level", "Question", "probe_consumer"]
+__all__ = ["LEVELS", "Level", "Question"]

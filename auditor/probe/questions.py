@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from auditor.judge.answers import answer_at
-from auditor.model.decoding import Decodings
+from auditor.model.decoding import Decodings, Fault
 from auditor.model.dependence import Answer
 from auditor.probe.sent import Sent
 from auditor.spec.models import FieldSpec
@@ -44,3 +44,8 @@ def differences(field: FieldSpec, base: Decodings, other: Decodings) -> dict[int
 
 def _statuses(decodings: Decodings) -> dict[int, str]:
     return {position: fault.status for position, fault in decodings.faults.items()}
+
+
+def lost_in(faults: Mapping[int, Fault]) -> int:
+    """Count the strings on which a consumer crashed or hung."""
+    return sum(fault.status in ("crashed", "timed_out") for fault in faults.values())

@@ -26,9 +26,10 @@ from auditor.decode.session import open_session
 from auditor.decode.stop import Stop
 from auditor.model.dependence import Probed
 from auditor.model.environment import Environment
-from auditor.probe import Question, probe_consumer
+from auditor.probe import Question
 from auditor.probe.environments import course_of, zones_for
 from auditor.probe.launch import Launcher
+from auditor.probe.probe import probe_consumer
 from auditor.probe.sent import Sent
 from tests.sessions import described_in, quoted
 from tests.versions import node_modules, python_of

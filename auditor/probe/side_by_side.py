@@ -1,0 +1,59 @@
+"""Probes several consumers at a time; the launches of all of them share as many places as there are cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from auditor.decode.payload_rows import PayloadKeys
+from auditor.decode.stop import Stop
+from auditor.model.dependence import Probed
+from auditor.probe.environments import Course, Level, course_of, zones_for
+from auditor.probe.launch import Launcher
+from auditor.probe.phases import Record
+from auditor.probe.probe import probe_consumer
+from auditor.probe.questions import Question
+from auditor.spec.models import AuditSpec
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A consumer to probe: what it is asked, how many strings the base has lost, and who hears of what moves."""
+
+    questions: Mapping[str, Question]
+    lost: int
+    record: Record
+
+
+def probe_side_by_side(
+    spec: AuditSpec,
+    subjects: Mapping[str, Subject],
+    strings: Iterable[str],
+    level: Level,
+    *,
+    carried: frozenset[str] | None,
+    keys: PayloadKeys | None,
+) -> dict[str, tuple[Probed, Course]]:
+    """Probe consumers by name, and give what was found and the environments that were laid out.
+
+    `strings` are looked at for abbreviations of zones; `carried` and `keys` are those of `open_session`. An interrupt
+    ends all launches.
+    """
+    base, zones = spec.environment.environment(), zones_for(strings)
+    with ExitStack() as stack:
+        stop = Stop()
+        stack.callback(stop.close)
+        launches = stack.enter_context(ThreadPoolExecutor(os.cpu_count() or 1))
+        threads = stack.enter_context(ThreadPoolExecutor(max(1, len(subjects))))
+        stack.callback(stop.set)
+
+        def probe(name: str) -> tuple[Probed, Course]:
+            subject = subjects[name]
+            course = course_of(base, spec.consumers[name].env, level, zones)
+            launcher = Launcher(spec, spec.consumers[name], base, carried, keys, launches, stop, subject.lost)
+            return probe_consumer(launcher, subject.questions, course, subject.record), course
+
+        return dict(zip(subjects, threads.map(probe, subjects), strict=True))
