@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from auditor.audit.batches import Batches
 from auditor.audit.events import Progress
-from auditor.audit.questions import Question
+from auditor.audit.requests import Request
 from auditor.audit.transfer import Cells
 from auditor.audit.units import FieldUnits
 from auditor.decode.payload_rows import PayloadKeys
@@ -157,11 +157,11 @@ def _ask(
     batches: Batches,
     report: Callable[[Progress], None],
 ) -> dict[tuple[str, str], Answers]:
-    asked = [Question(consumer, session, units[name], batches) for name in session.readiness.reads if name in units]
-    total = sum(len(question.units) for question in asked)
-    answers = {question.field: Answers() for question in asked}
+    asked = [Request(consumer, session, units[name], batches) for name in session.readiness.reads if name in units]
+    total = sum(len(request.units) for request in asked)
+    answers = {request.field: Answers() for request in asked}
     done = 0
-    for chunk in range(max((question.chunks for question in asked), default=0)):
+    for chunk in range(max((request.chunks for request in asked), default=0)):
         sent = {one.field: one.at(chunk) for one in asked if chunk < one.chunks}
 
         def progress(decoded: int, base: int = done) -> None:

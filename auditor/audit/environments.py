@@ -15,7 +15,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.audit.batches import Batches
 from auditor.audit.consumers import Answers
-from auditor.audit.questions import Question as AskedOfUnits
+from auditor.audit.requests import Request
 from auditor.audit.transfer import CHUNK, Cells, shown
 from auditor.audit.units import FieldUnits
 from auditor.decode.payload_rows import PayloadKeys
@@ -49,21 +49,31 @@ class _Asked:
     """What one consumer was asked and answered, and how to find the rows of a place again."""
 
     consumer: ConsumerSpec
-    asked: Mapping[str, AskedOfUnits]
+    asked: Mapping[str, Request]
     answers: Mapping[tuple[str, str], Answers]
     _known: dict[tuple[str, int], list[list[int]]] = field(default_factory=dict)
+    _kept: dict[str, tuple[Sent, Decodings]] = field(default_factory=dict)  # of fields with one chunk
 
     def questions(self, spec: AuditSpec) -> dict[str, Question]:
         """Give the questions of the probes, by field."""
         return {
-            name: Question(spec.fields[name], question.chunks, partial(self._sent, name), partial(self._base, name))
-            for name, question in self.asked.items()
+            name: Question(spec.fields[name], request.chunks, partial(self._sent, name), partial(self._base, name))
+            for name, request in self.asked.items()
         }
 
     def _sent(self, name: str, chunk: int) -> Sent:
-        return self.asked[name].at(chunk)[0]
+        return self._of_one_chunk(name)[0] if self.asked[name].chunks == 1 else self.asked[name].at(chunk)[0]
 
     def _base(self, name: str, chunk: int) -> Decodings:
+        return self._of_one_chunk(name)[1] if self.asked[name].chunks == 1 else self._answered(name, chunk)
+
+    def _of_one_chunk(self, name: str) -> tuple[Sent, Decodings]:
+        """Give what is sent and answered, made once for all launches; of many chunks it would take too much memory."""
+        if name not in self._kept:
+            self._kept[name] = self.asked[name].at(0)[0], self._answered(name, 0)
+        return self._kept[name]
+
+    def _answered(self, name: str, chunk: int) -> Decodings:
         answers = self.answers[name, self.consumer.name]
         texts, start = answers.texts.chunk(chunk), chunk * CHUNK
         if self.consumer.batch:
@@ -154,7 +164,7 @@ class Answered:
         """Give what one consumer was asked."""
         session = self.sessions[consumer.name]
         reads = [name for name in session.readiness.reads if name in self.units and len(self.units[name])]
-        asked = {name: AskedOfUnits(consumer, session, self.units[name], self.batches) for name in reads}
+        asked = {name: Request(consumer, session, self.units[name], self.batches) for name in reads}
         return _Asked(consumer, asked, self.answers)
 
     def lost(self, consumer: str) -> int:

@@ -29,7 +29,6 @@ from auditor.model.run import (
     RunEnvironment,
 )
 from auditor.probe import Level
-from auditor.probe.launch import with_what_was_set
 from auditor.score.columns import (
     ColumnTraits,
     PatternCounts,
@@ -103,10 +102,9 @@ def summarise_probes(spec: AuditSpec, level: Level, probed: Iterable[Probed]) ->
     base = spec.environment.environment()
     in_force: dict[Environment, list[str]] = {}
     for one in probed:
-        for environment in one.launched:
-            as_set = with_what_was_set(environment, base, one.not_varied)
-            if as_set.differs_in(base):
-                in_force.setdefault(as_set, []).append(one.consumer)
+        for environment in one.in_force:
+            if environment.differs_in(base):
+                in_force.setdefault(environment, []).append(one.consumer)
     return ProbeSummary(
         level,
         tuple(

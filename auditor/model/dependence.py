@@ -88,12 +88,14 @@ class Mover:
 class Probed:
     """What the probes of one consumer did and found.
 
-    `launched` are the environments that a process was started in; `not_varied` are ``part: why``. `movers` were
-    isolated one by one; `others` moved as well, with the code that is known without.
+    `launched` are the environments that a process was started in, `in_force` the same as they were there, without what
+    could not be set; `not_varied` are ``part: why``. `movers` were isolated one by one; `others` moved as well, with
+    the code that is known without.
     """
 
     consumer: str
     launched: tuple[Environment, ...]
+    in_force: tuple[Environment, ...]
     not_varied: tuple[str, ...]
     movers: tuple[Mover, ...]
     others: tuple[tuple[Place, str], ...] = ()

@@ -40,7 +40,10 @@ class NotVaried(Exception):
 
 @dataclass
 class Launcher:
-    """Starts processes of one consumer; `launched` and `not_varied` say what came of it."""
+    """Starts processes of one consumer; `launched` and `not_varied` say what came of it.
+
+    `unset` are the factors, each with a value, that could not be set on this machine.
+    """
 
     spec: AuditSpec
     consumer: ConsumerSpec
@@ -52,6 +55,7 @@ class Launcher:
     lost_in_base: int = 0
     launched: list[Environment] = field(default_factory=list)
     not_varied: dict[str, str] = field(default_factory=dict)
+    unset: set[tuple[str, object]] = field(default_factory=set)
 
     def each(
         self, environments: Iterable[Environment], ask: Callable[[Session, Environment], Result]
@@ -102,9 +106,15 @@ class Launcher:
         changed = environment.differs_in(self.base)
         missing = [factor for factor in changed if PART_OF[factor] in session.readiness.not_fixed]
         for factor in missing:
+            self.unset.add((factor, getattr(environment, factor)))
             self.not_varied.setdefault(factor_note(factor, environment), NOT_SET)
         if changed and len(missing) == len(changed):
             raise NotVaried(NOT_SET)
+
+    def in_force(self, environment: Environment) -> Environment:
+        """Give an environment as it was in force: what could not be set is as in the base."""
+        factors = [one for one in environment.differs_in(self.base) if (one, getattr(environment, one)) in self.unset]
+        return replace(environment, **{factor: getattr(self.base, factor) for factor in factors})
 
     def note_late(self, environment: Environment, field_name: str, string: str) -> None:
         """Note that a string took too long: what it is there is not known."""
@@ -122,13 +132,6 @@ def factor_note(factor: str, environment: Environment) -> str:
     """Name a factor with its value, as `not_varied` lists it."""
     value = getattr(environment, factor)
     return PART_OF[factor] if isinstance(value, bool) else f"{PART_OF[factor]} {value}"
-
-
-def with_what_was_set(environment: Environment, base: Environment, not_varied: Iterable[str]) -> Environment:
-    """Give an environment as it was in force: what `not_varied` says could not be set is as in the base."""
-    unset = {note.removesuffix(f": {NOT_SET}") for note in not_varied if note.endswith(NOT_SET)}
-    factors = [factor for factor in environment.differs_in(base) if factor_note(factor, environment) in unset]
-    return replace(environment, **{factor: getattr(base, factor) for factor in factors})
 
 
 def decode_all(

@@ -20,6 +20,7 @@ def probe_consumer(launcher: Launcher, questions: Mapping[str, Question], course
     return Probed(
         consumer=launcher.consumer.name,
         launched=tuple(launcher.launched),
+        in_force=tuple(launcher.in_force(environment) for environment in launcher.launched),
         not_varied=tuple(f"{what}: {why}" for what, why in sorted(notes.items())),
         movers=tuple(movers),
         others=tuple(others),

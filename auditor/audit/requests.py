@@ -17,7 +17,7 @@ Asked = list[int | None] | None
 
 
 @dataclass(frozen=True)
-class Question:
+class Request:
     """How a consumer is asked of a field's units.
 
     A JSON null is left out for a consumer that receives text: nothing was given, so nothing is read.
