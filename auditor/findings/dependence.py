@@ -62,14 +62,15 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
     shown = sorted(group.movers, key=lambda mover: (len(mover.string), mover.string))[:SHOWN]
     base, folder = census.context.spec.environment.environment(), census.context.spec.folder
     units = tuple(dict.fromkeys(_unit(census, group.consumer, mover) for mover in shown))
-    tokens = dict(census.query(f"SELECT unit, token FROM outcomes WHERE unit IN {sql.numbers(units)}"))
-    raws = [tokens[_unit(census, group.consumer, mover)] for mover in shown]
+    rows = census.query(f"SELECT unit, token, role_prediction FROM outcomes WHERE unit IN {sql.numbers(units)}")
+    strings_of = {unit: (token, "prediction" if is_given else "reference") for unit, token, is_given in rows}
+    raws = [strings_of[_unit(census, group.consumer, mover)] for mover in shown]
     return Draft(
         code=group.code,
         severity="high",
         field=group.field,
         consumers=(group.consumer,),
-        title=title_of(group.consumer, raws[0], shown[0], words, base),
+        title=title_of(group.consumer, raws[0][0], shown[0], words, base),
         detail=" ".join(_sentences(census, group, probed)),
         cause=cause_text(group.movers, census.context.columns[group.field, group.consumer].hints, folder),
         fixes=words.fixes,
@@ -88,7 +89,10 @@ def _unit(census: Census, consumer: str, mover: Mover) -> int:
 
 
 def _extent(census: Census, group: _Group, apart: Sequence[Mover] | None) -> tuple[int, int, int]:
-    """Count strings and cases; with `apart` all that moved with this code, but for those of other causes."""
+    """Count strings and cases; with `apart` all that moved with this code, but for those of other causes.
+
+    A reference that the consumer does not read is no case of it: nothing in the run rests on what it is there.
+    """
     context = census.context
     number = context.index[group.consumer]
     of_group = [unit for mover in group.movers for unit in context.units_of_movers[group.consumer, mover.place]]
@@ -100,21 +104,25 @@ def _extent(census: Census, group: _Group, apart: Sequence[Mover] | None) -> tup
         f"SELECT unit FROM movers JOIN outcomes USING (unit) WHERE consumer = {number} "
         f"AND code = {sql.text(group.code)} AND field = {sql.text(group.field)} AND {where}"
     )
+    reader = context.spec.fields[group.field].reference
+    reads_references = " OR r_unit IN (FROM m)" if reader in (group.consumer, "each") else ""
     [(strings,)] = census.query(f"SELECT count(DISTINCT token) FROM outcomes WHERE unit IN ({moved})")
     [(affected, inside)] = census.query(
         f"WITH m AS ({moved}) SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER ({SUPPORTED}), 0) FROM judged "
-        "WHERE p_unit IN (FROM m) OR r_unit IN (FROM m)"
+        f"WHERE p_unit IN (FROM m){reads_references}"
     )
     return int(strings), int(affected), int(affected) - int(inside)
 
 
-def _moved_witnesses(consumer: str, shown: Sequence[tuple[str, Mover]], base: Environment) -> tuple[Witness, ...]:
+def _moved_witnesses(
+    consumer: str, shown: Sequence[tuple[tuple[str, str], Mover]], base: Environment
+) -> tuple[Witness, ...]:
     """Give each string as it is elsewhere: first one reading of every string, then further ones that differ."""
     readings = [distinct_readings(mover, base) for _, mover in shown]
     return tuple(
-        shortened(Witness(raw=raw, decodings={consumer: some[rank][1].decoding(some[rank][0])}, role="prediction"))
+        shortened(Witness(raw=raw, decodings={consumer: some[rank][1].decoding(some[rank][0])}, role=role))
         for rank in range(max(map(len, readings)))
-        for (raw, _), some in zip(shown, readings, strict=True)
+        for ((raw, role), _), some in zip(shown, readings, strict=True)
         if rank < len(some)
     )
 

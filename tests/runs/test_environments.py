@@ -71,6 +71,9 @@ def by_chance(text):
 def seldom_by_chance(text):
     return datetime.date.fromisoformat(text) + datetime.timedelta(days=random.random() < 0.12)
 
+def on_one_string(text):
+    return datetime.date.today() if text == "2024-03-08" else datetime.date.fromisoformat(text)
+
 day_first = False
 
 def remembers(text):
@@ -335,3 +338,18 @@ reads.day = "parsers:iso"
     by_day = {entry["clock"][:10]: entry["ok"] for entry in column.by_environment}
     # dateutil reads the reference as the day of the run: the 8th under the base clock, the 1st on the 1st.
     assert (by_day["2024-03-08"], by_day["2024-03-01"]) == (1, 0)
+
+
+def test_a_reference_that_the_consumer_does_not_read_makes_no_case_of_a_finding(tmp_path: Path) -> None:
+    run = audited(tmp_path, "on_one_string", ["2024-03-09"], reference="2024-03-08")
+    finding = dependences(run)["clock-dependent"]
+    assert (finding.affected, finding.share) == (0, 0.0)
+    assert {witness.role for witness in finding.witnesses} == {"reference"}
+
+
+def test_a_reference_that_the_consumer_reads_makes_its_case_one_of_the_finding(tmp_path: Path) -> None:
+    (tmp_path / "parsers.py").write_text(PARSERS)
+    (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,day,2024-03-09,2024-03-08\n")
+    text = SPEC.format(parser="on_one_string", more="").replace('type = "date"', 'type = "date"\nreference = "billing"')
+    (tmp_path / "audit.toml").write_text(text)
+    assert dependences(auditor.run(tmp_path, store=False))["clock-dependent"].affected == 1
