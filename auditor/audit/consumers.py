@@ -58,15 +58,13 @@ def open_sessions(
         session = open_session(spec, consumer, environment, spec.fields, carried=carried, keys=keys, stop=stop)
         return stack.enter_context(session)
 
-    with ThreadPoolExecutor(len(consumers)) as pool:
-        try:
-            futures = [pool.submit(start, consumer) for consumer in consumers]
-            if wait(futures, return_when=FIRST_EXCEPTION).not_done:
-                wait(futures, OTHER_STARTS)
-                stop.set()
-        except BaseException:  # an interrupt: the pool waits for its threads
+    with ThreadPoolExecutor(len(consumers)) as pool, ExitStack() as interrupted:
+        interrupted.callback(stop.set)  # before the pool waits for its threads
+        futures = [pool.submit(start, consumer) for consumer in consumers]
+        if wait(futures, return_when=FIRST_EXCEPTION).not_done:
+            wait(futures, OTHER_STARTS)
             stop.set()
-            raise
+        interrupted.pop_all()
     failed = [error for future in futures if isinstance(error := future.exception(), ConsumerError)]
     if len(failed) > 1:
         raise ConsumerErrors(failed)

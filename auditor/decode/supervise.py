@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from auditor.decode.exchange import Exchange, Limits, Lost
@@ -63,7 +64,7 @@ class Supervisor:
         """Decode the values at `indices` of a job into `found`."""
         queue = Queue()
         queue.put_back([indices])
-        try:
+        with self._closing_on_error():
             while queue.parts:
                 try:
                     self._stream(job, queue, found, meter)
@@ -71,9 +72,14 @@ class Supervisor:
                     self.close()
                     queue.put_back([lost.frame.indices, *(frame.indices for frame in lost.unanswered)])
                     self._recover(job, lost, queue, found, meter)
-        except BaseException:  # replies are still on their way: this worker answers nobody any more
-            self.close()
-            raise
+
+    @contextmanager
+    def _closing_on_error(self) -> Iterator[None]:
+        """End the worker where an error leaves the block: replies are on their way, and it answers nobody any more."""
+        with ExitStack() as failed:
+            failed.callback(self.close)
+            yield
+            failed.pop_all()
 
     def decode_batch(self, job: Job, indices: Sequence[int], found: Decodings, meter: Meter) -> None:
         """Decode the values at `indices` in one call, never in parts: production would not read the parts otherwise.
@@ -85,17 +91,14 @@ class Supervisor:
         frame, limits = self._frame(job, indices), self.limits.of_batch(len(indices))
         for is_last in (False, True):
             try:
-                self._store(indices, self.exchange.ask(frame, limits), found)
+                with self._closing_on_error():
+                    self._store(indices, self.exchange.ask(frame, limits), found)
                 break
             except Lost as lost:
-                self.close()
                 if is_last:
                     self._lose_batch(lost, indices, found)
                 else:
                     found.warnings[indices[0]] = f"{lost.status}: {lost.error} with a batch, not again"
-            except BaseException:  # a reply is still on its way: this worker answers nobody any more
-                self.close()
-                raise
         meter.done(len(indices))
 
     def _lose_batch(self, lost: Lost, indices: Sequence[int], found: Decodings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -52,15 +53,14 @@ def render(run: Run, path: Path) -> None:
 def _write_whole(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
+    with ExitStack() as failed:
+        failed.callback(aside.unlink, missing_ok=True)
         with aside.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside, path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
+        failed.pop_all()
 
 
 def write_terminal(run: Run, console: Console) -> None:

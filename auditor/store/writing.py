@@ -42,20 +42,19 @@ def write_run(
     final = runs_folder / run.run_id
     partial = runs_folder / f".partial-{os.getpid()}-{uuid4().hex}"
     try:
-        runs_folder.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(runs_folder)
-        partial.mkdir()
-        _write_tables(connection, partial)
-        _copy_sources(partial / SOURCES, spec.file, sources)
-        _write_durably(partial / CONTRACT, spec.model_dump_json(include={"cases", "fields"}, indent=2) + "\n")
-        _write_durably(partial / "run.json", to_json_text(run))
-        _replace(partial, final)
+        with contextlib.ExitStack() as failed:
+            failed.callback(shutil.rmtree, partial, ignore_errors=True)
+            runs_folder.mkdir(parents=True, exist_ok=True)
+            _remove_abandoned(runs_folder)
+            partial.mkdir()
+            _write_tables(connection, partial)
+            _copy_sources(partial / SOURCES, spec.file, sources)
+            _write_durably(partial / CONTRACT, spec.model_dump_json(include={"cases", "fields"}, indent=2) + "\n")
+            _write_durably(partial / "run.json", to_json_text(run))
+            _replace(partial, final)
+            failed.pop_all()
     except (OSError, duckdb.Error) as error:
-        shutil.rmtree(partial, ignore_errors=True)
         raise StoreError(_unwritable(final, error)) from error
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
     return final
 
 
