@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from auditor.audit.consumers import open_sessions
 from auditor.decode.session import Session
@@ -14,6 +13,7 @@ from auditor.errors import AuditorError
 from auditor.judge.keys import grain_key, unexpected_type
 from auditor.load.tokens import string_token
 from auditor.model.decoding import Decoding
+from auditor.spec.mistakes import nearest
 from auditor.spec.models import AuditSpec, FieldSpec
 
 
@@ -39,10 +39,10 @@ class Reading:
 def read_strings(spec: AuditSpec, field: str, tokens: Sequence[str]) -> tuple[Reading, ...]:
     """Decode raw values (JSON texts, see `as_token`) of a field with every consumer that reads it."""
     if field not in spec.fields:
-        near = get_close_matches(field, spec.fields, 1)
+        near = nearest(field, spec.fields)
         raise AuditorError(
             f"{spec.file}: no field {field!r}; there are: {', '.join(spec.fields)}"
-            + (f"\n  next:  did you mean {near[0]!r}?" if near else "")
+            + (f"\n  next:  did you mean {near!r}?" if near else "")
         )
     with ExitStack() as stack:
         asked = [one for one in spec.consumers.values() if not one.reads or field in one.reads]

@@ -12,7 +12,7 @@ import duckdb
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
-from auditor.audit.events import ConsumerReady, Event, Loaded, Progress, RunFinished
+from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Progress, RunFinished
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.summary import (
@@ -31,8 +31,7 @@ from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
 from auditor.findings.context import Context
 from auditor.findings.probes import ProbeOutcome
-from auditor.load import Loaded as LoadedCases
-from auditor.load import load
+from auditor.load import Loaded, load
 from auditor.model.run import Run
 from auditor.score.columns import count_patterns
 from auditor.score.verdict_table import create_judged
@@ -91,7 +90,7 @@ def _audit(
     with ExitStack() as stack:
         payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
         loaded = load(spec, connection, payloads=payloads)
-        yield Loaded(loaded.cases)
+        yield CasesLoaded(loaded.cases)
         sessions = open_sessions(spec, list(spec.consumers.values()), loaded.carried, stack)
         yield from (ConsumerReady(session.readiness) for session in sessions.values())
         decoded = yield from _decode(connection, spec, sessions, payloads=payloads)
@@ -164,7 +163,7 @@ def _fill_outcomes(
 def _score(
     connection: duckdb.DuckDBPyConnection,
     spec: AuditSpec,
-    loaded: LoadedCases,
+    loaded: Loaded,
     decoded: _Decoded,
     on_broken: BrokenReferences,
 ) -> Run:

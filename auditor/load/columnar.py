@@ -16,7 +16,8 @@ from auditor.load.finish import outcome_sql
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
-from auditor.load.tokens import ESCAPED, escaped_sql, literal, path_literal, string_token
+from auditor.load.tokens import ESCAPED, escaped_sql, path_literal, string_token
+from auditor.sql import literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

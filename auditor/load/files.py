@@ -14,6 +14,7 @@ from typing import Final
 
 from auditor.errors import LoadError, Mistake
 from auditor.load.tokens import ESCAPED
+from auditor.spec.mistakes import nearest
 
 FORMAT_OF_SUFFIX: Final = {
     ".csv": "csv",
@@ -57,11 +58,10 @@ def mistake(where: str, what: str, hint: str = "") -> LoadError:
     return LoadError([Mistake(where, what, hint)])
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
+def near_hint(name: str, names: Sequence[str]) -> str:
     """Give a hint with the nearest of `names`, or an empty text."""
-    lowered = {known.lower(): known for known in reversed(names)}
-    close = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
-    return f"did you mean {lowered[close[0]]!r}?" if close else ""
+    close = nearest(name, reversed(names))
+    return f"did you mean {close!r}?" if close is not None else ""
 
 
 def identity_of(path: Path) -> Identity:
