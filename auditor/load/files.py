@@ -182,9 +182,11 @@ def _wrong_encoding(file: SourceFile, offset: int) -> LoadError:
         head = opened.read(200)
         opened.seek(offset)
         found = opened.read(1)
-    utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff") or head.count(0) > 50
-    likely = "UTF-16" if utf16 else "Latin-1 (ISO-8859-1) or Windows-1252"
-    encoding = "UTF-16" if utf16 else "ISO-8859-1"
+    likely, encoding = "Latin-1 (ISO-8859-1) or Windows-1252", "ISO-8859-1"
+    if head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        likely = encoding = "UTF-32"
+    elif head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or head.count(0) > 50:
+        likely = encoding = "UTF-16"
     return mistake(
         f"{file.name}, line {_line_at(file, offset)}, byte {offset}",
         f"is not UTF-8 (byte 0x{found.hex()})",

@@ -39,6 +39,7 @@ def refused(workspace, predictions="p.csv", references=None, fields=TOTAL, **cas
         ("p.csv", b"case_id,total\nb,2\na,caf\xe9\n", ["p.csv, line 3, byte 23", "0xe9", "Latin-1"]),
         ("p.jsonl", b'{"case_id": "a"}\n{"case_id": "\xe9"}\n', ["p.jsonl, line 2, byte 30", "Latin-1"]),
         ("p.csv", "case_id,total\na,1\n".encode("utf-16"), ["p.csv, line 1, byte 0", "UTF-16"]),
+        ("p.csv", "case_id,total\na,1\n".encode("utf-32"), ["p.csv, line 1, byte 0", "iconv -f UTF-32"]),
         ("p.csv", b"case_id,total\na,\xc3", ["p.csv, line 2", "ends within a character"]),
         ("p.csv", "case_id,total\na,1\nb,2,3\n", ["p.csv, line 3", "3 cells", "header has 2"]),
         ("p.csv", "case_id,total\na\n", ["p.csv, line 2", "1 cell,"]),
