@@ -26,6 +26,13 @@ FORMAT_OF_SUFFIX: Final = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+_PACKED: Final = {
+    "gzip": b"\x1f\x8b",
+    "zip, or a spreadsheet": b"PK\x03\x04",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "xz": b"\xfd7zXZ\x00",
+    "bzip2": b"BZh91AY&SY",
+}
 _CHUNK = 1 << 20
 _HEAD = 4096
 _ESCAPED = ESCAPED.encode()
@@ -125,12 +132,13 @@ def _examined(path: Path, folder: Path) -> SourceFile:
 
 
 def _format(path: Path, head: bytes) -> str:
-    if head.startswith(b"\x1f\x8b"):
-        raise mistake(path.name, "is compressed (gzip)", "unpack it first")
+    for packed, magic in _PACKED.items():
+        if head.startswith(magic):
+            raise mistake(path.name, f"is compressed ({packed})", "unpack it first")
+    if head.startswith(b"PAR1") and b"\0" in head:  # whatever its name says
+        return "parquet"
     if known := FORMAT_OF_SUFFIX.get(path.suffix.lower()):
         return known
-    if head.startswith(b"PAR1"):
-        return "parquet"
     return "jsonl" if head.removeprefix(_UTF8_MARK).lstrip().startswith(b"{") else "csv"
 
 
@@ -185,7 +193,7 @@ def _wrong_encoding(file: SourceFile, offset: int) -> LoadError:
     likely, encoding = "Latin-1 (ISO-8859-1) or Windows-1252", "ISO-8859-1"
     if head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
         likely = encoding = "UTF-32"
-    elif head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or head.count(0) > 50:
+    elif head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or head.count(0) > len(head) // 4:
         likely = encoding = "UTF-16"
     return mistake(
         f"{file.name}, line {_line_at(file, offset)}, byte {offset}",

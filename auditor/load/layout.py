@@ -133,6 +133,11 @@ def absent_fields(file: SourceFile, layout: Layout, absent: Sequence[str], names
 
 
 def among(name: str, names: Sequence[str]) -> str:
-    """Give a hint with the near_hint of `names`, and what there is."""
-    shown = ", ".join(map(repr, names[:30])) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
+    """Give a hint with the nearest of `names`, and what there is."""
+    shown = ", ".join(map(shortened, names[:30])) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
     return "; ".join(filter(None, (near_hint(name, names), f"columns: {shown}")))
+
+
+def shortened(name: str) -> str:
+    """Show a column's name, or the beginning of what is no name."""
+    return repr(name if len(name) <= 80 else name[:80] + "…")
