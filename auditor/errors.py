@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+#: Mistakes of a spec that its message lists; `SpecError.mistakes` has all of them.
+MOST_SHOWN = 200
+
 
 class AuditorError(Exception):
     """The audit could not be done; the command line prints the message and exits with `exit_code`.
@@ -47,7 +50,8 @@ class SpecError(AuditorError):
         self.mistakes = tuple(mistakes)
         count = len(self.mistakes)
         head = f"{count} mistake{'s' if count != 1 else ''} in the spec:"
-        super().__init__("\n".join([head, *(f"  {mistake}" for mistake in self.mistakes)]))
+        rest = [f"  and {count - MOST_SHOWN} more"] if count > MOST_SHOWN else []
+        super().__init__("\n".join([head, *(f"  {mistake}" for mistake in self.mistakes[:MOST_SHOWN]), *rest]))
 
 
 class NoSpecError(SpecError):

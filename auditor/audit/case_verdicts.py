@@ -10,11 +10,11 @@ import duckdb
 
 from auditor.errors import InternalError, StoreError
 from auditor.load.case_rows import create_cases
-from auditor.load.tokens import literal
 from auditor.model.run import Run
 from auditor.model.verdicts import VERDICT_OF
 from auditor.score.verdict_table import TYPED
 from auditor.spec.models import AuditSpec
+from auditor.sql import literal
 from auditor.store.writing import CONTRACT, SOURCES
 
 
@@ -26,8 +26,8 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     """
     connection = duckdb.connect()
     for name in ("pairs", "outcomes", "faults"):
-        path = str(folder / f"{name}.parquet").replace("'", "''")
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
+        path = literal(str(folder / f"{name}.parquet"))
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({path})")
     spec = _stored_spec(run, folder)
     ((with_payloads,),) = connection.execute("SELECT count(payload) > 0 FROM outcomes").fetchall()
     create_cases(spec, connection, payloads=with_payloads)

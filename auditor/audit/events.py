@@ -10,7 +10,7 @@ from auditor.model.run import CaseCounts, Run
 
 
 @dataclass(frozen=True)
-class Loaded:
+class CasesLoaded:
     """Completions and references are read."""
 
     cases: CaseCounts
@@ -40,4 +40,4 @@ class RunFinished:
     folder: Path | None
 
 
-Event = Loaded | ConsumerReady | Progress | RunFinished
+Event = CasesLoaded | ConsumerReady | Progress | RunFinished

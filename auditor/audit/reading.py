@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from auditor.audit.consumers import open_sessions
 from auditor.audit.reading_probes import Dependence, Elsewhere, probe_strings, sent_strings
@@ -19,6 +18,7 @@ from auditor.model.decoding import Decoding, Decodings
 from auditor.model.environment import BASE
 from auditor.probe import Level
 from auditor.probe.sent import decode_sent
+from auditor.spec.mistakes import nearest
 from auditor.spec.models import AuditSpec, FieldSpec
 
 
@@ -70,10 +70,10 @@ def read_strings(
     With `probe` they are decoded again in other environments, and what moves is traced to its cause.
     """
     if field_name not in spec.fields:
-        near = get_close_matches(field_name, spec.fields, 1)
+        near = nearest(field_name, spec.fields)
         raise AuditorError(
             f"{spec.file}: no field {field_name!r}; there are: {', '.join(spec.fields)}"
-            + (f"\n  next:  did you mean {near[0]!r}?" if near else "")
+            + (f"\n  next:  did you mean {near!r}?" if near else "")
         )
     with ExitStack() as stack:
         asked = [one for one in spec.consumers.values() if not one.reads or field_name in one.reads]

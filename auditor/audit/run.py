@@ -15,7 +15,7 @@ from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.environments import Answered, Probes, probe_all
-from auditor.audit.events import ConsumerReady, Event, Loaded, Progress, RunFinished
+from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Progress, RunFinished
 from auditor.audit.neighbours import ask_neighbours
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
@@ -39,8 +39,7 @@ from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
 from auditor.findings.context import Context
 from auditor.findings.probes import ProbeOutcome
-from auditor.load import Loaded as LoadedCases
-from auditor.load import load
+from auditor.load import Loaded, load
 from auditor.model.neighbours import NeighbourProbe
 from auditor.model.run import Run
 from auditor.probe import Level
@@ -58,7 +57,7 @@ BrokenReferences = Literal["stop", "report"]
 class _Input:
     """What the decoding phase is given: the cases, their payloads if they are kept, and batches."""
 
-    loaded: LoadedCases
+    loaded: Loaded
     payloads: bool
     keys: PayloadKeys | None
     batches: Batches
@@ -124,7 +123,7 @@ def _audit(
     with ExitStack() as stack:
         payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
         loaded = load(spec, connection, payloads=payloads)
-        yield Loaded(loaded.cases)
+        yield CasesLoaded(loaded.cases)
         keys = payload_keys(connection, loaded.carried) if payloads else None
         sessions = open_sessions(spec, list(spec.consumers.values()), stack, carried=loaded.carried, keys=keys)
         yield from (ConsumerReady(session.readiness) for session in sessions.values())
@@ -211,7 +210,7 @@ def _fill_outcomes(
 def _score(
     connection: duckdb.DuckDBPyConnection,
     spec: AuditSpec,
-    loaded: LoadedCases,
+    loaded: Loaded,
     decoded: _Decoded,
     on_broken: BrokenReferences,
 ) -> Run:

@@ -35,16 +35,15 @@ def check(
 
 def of_spec(name: str, spec: Path | None) -> tuple[AuditSpec, ConsumerSpec]:
     """Give a spec and its consumer of a name."""
-    from difflib import get_close_matches
-
     from auditor.errors import AuditorError
+    from auditor.spec.mistakes import nearest
     from auditor.spec.read import read_spec
 
     read = read_spec(spec)
     if name in read.consumers:
         return read, read.consumers[name]
-    near = get_close_matches(name, read.consumers, 1)
-    next_step = f"\n  next:  did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, read.consumers)
+    next_step = f"\n  next:  did you mean {near!r}?" if near else ""
     raise AuditorError(f"{read.file}: no consumer {name!r}; there are: {', '.join(read.consumers)}{next_step}")
 
 

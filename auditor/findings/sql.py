@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from auditor.sql import literal
+
 
 def text(value: str) -> str:
     """Quote a value."""
-    return "'" + value.replace("'", "''") + "'"
+    return literal(value)
 
 
 def texts(values: Iterable[str]) -> str:

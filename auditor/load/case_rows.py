@@ -7,8 +7,8 @@ import duckdb
 from auditor.load.pairs import judged_value, wide_sql
 from auditor.load.parts import RoleTable
 from auditor.load.roles import open_roles
-from auditor.load.tokens import literal
 from auditor.spec.models import AuditSpec
+from auditor.sql import literal
 
 
 def create_cases(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import duckdb
 
 from auditor.errors import LoadError, Mistake
-from auditor.load.files import mistake, nearest
+from auditor.load.files import mistake, near_hint
 from auditor.load.layout import among, has_path
 from auditor.load.parts import RoleTable
 from auditor.spec.models import AuditSpec
@@ -59,7 +59,7 @@ def require_fields(table: RoleTable, connection: duckdb.DuckDBPyConnection, fiel
                 Mistake(
                     where,
                     f"no {table.layout.role} row for the field {name!r}",
-                    "; ".join(filter(None, (nearest(name, known), f"fields: {', '.join(map(repr, known[:30]))}"))),
+                    "; ".join(filter(None, (near_hint(name, known), f"fields: {', '.join(map(repr, known[:30]))}"))),
                 )
                 for name in absent
             ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ from auditor.load.finish import outcome_sql
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
-from auditor.load.tokens import ESCAPED, escaped_sql, literal, path_literal, string_token
+from auditor.load.tokens import ESCAPED, escaped_sql, path_literal, string_token
+from auditor.sql import literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,9 +167,14 @@ def typed_value(sql: str, type_name: str) -> Value:
     if type_name in ("DOUBLE", "FLOAT"):
         return Value(f"replace(replace({text}, 'nan', 'NaN'), 'inf', 'Infinity')", token=True)
     if type_name.startswith("TIMESTAMP WITH TIME ZONE"):
-        return Value(f"replace(CAST(make_timestamp(epoch_us({sql})) AS VARCHAR), ' ', 'T') || '+00:00'")
+        utc = f"CAST(timezone('UTC', {sql}) AS VARCHAR)"
+        return Value(
+            f"CASE WHEN isfinite({sql}) AND NOT contains({utc}, '(BC)') THEN replace({utc}, ' ', 'T') || '+00:00' "
+            f"ELSE {utc} END"
+        )
     if type_name.startswith("TIMESTAMP") and not type_name.endswith("]"):
-        return Value(f"replace({text}, ' ', 'T')")
+        # A year before the common era has no ISO form; what DuckDB writes for it is then the text.
+        return Value(f"CASE WHEN contains({text}, '(BC)') THEN {text} ELSE replace({text}, ' ', 'T') END")
     if type_name == "BLOB":
         return Value(f"decode({sql})")
     if type_name.endswith("]") or type_name.startswith(("STRUCT", "MAP", "UNION")):
@@ -240,7 +247,7 @@ def _open_delimited(
 
 def _header(file: SourceFile, row: Sequence[str | None]) -> list[str]:
     names = [name or "" for name in row]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise LoadError([Mistake(f"{file.name}, line 1", f"the column {name!r} occurs twice") for name in repeated])
     return names

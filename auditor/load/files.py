@@ -14,6 +14,7 @@ from typing import Final
 
 from auditor.errors import LoadError, Mistake
 from auditor.load.tokens import ESCAPED
+from auditor.spec.mistakes import nearest
 
 FORMAT_OF_SUFFIX: Final = {
     ".csv": "csv",
@@ -24,6 +25,13 @@ FORMAT_OF_SUFFIX: Final = {
     ".json": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+}
+_PACKED: Final = {
+    "gzip": b"\x1f\x8b",
+    "zip, or a spreadsheet": b"PK\x03\x04",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "xz": b"\xfd7zXZ\x00",
+    "bzip2": b"BZh91AY&SY",
 }
 _CHUNK = 1 << 20
 _HEAD = 4096
@@ -57,11 +65,10 @@ def mistake(where: str, what: str, hint: str = "") -> LoadError:
     return LoadError([Mistake(where, what, hint)])
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
+def near_hint(name: str, names: Sequence[str]) -> str:
     """Give a hint with the nearest of `names`, or an empty text."""
-    lowered = {known.lower(): known for known in reversed(names)}
-    close = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
-    return f"did you mean {lowered[close[0]]!r}?" if close else ""
+    close = nearest(name, reversed(names))
+    return f"did you mean {close!r}?" if close is not None else ""
 
 
 def identity_of(path: Path) -> Identity:
@@ -125,12 +132,13 @@ def _examined(path: Path, folder: Path) -> SourceFile:
 
 
 def _format(path: Path, head: bytes) -> str:
-    if head.startswith(b"\x1f\x8b"):
-        raise mistake(path.name, "is compressed (gzip)", "unpack it first")
+    for packed, magic in _PACKED.items():
+        if head.startswith(magic):
+            raise mistake(path.name, f"is compressed ({packed})", "unpack it first")
+    if head.startswith(b"PAR1") and b"\0" in head:  # whatever its name says
+        return "parquet"
     if known := FORMAT_OF_SUFFIX.get(path.suffix.lower()):
         return known
-    if head.startswith(b"PAR1"):
-        return "parquet"
     return "jsonl" if head.removeprefix(_UTF8_MARK).lstrip().startswith(b"{") else "csv"
 
 
@@ -182,9 +190,11 @@ def _wrong_encoding(file: SourceFile, offset: int) -> LoadError:
         head = opened.read(200)
         opened.seek(offset)
         found = opened.read(1)
-    utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff") or head.count(0) > 50
-    likely = "UTF-16" if utf16 else "Latin-1 (ISO-8859-1) or Windows-1252"
-    encoding = "UTF-16" if utf16 else "ISO-8859-1"
+    likely, encoding = "Latin-1 (ISO-8859-1) or Windows-1252", "ISO-8859-1"
+    if head[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        likely = encoding = "UTF-32"
+    elif head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or head.count(0) > len(head) // 4:
+        likely = encoding = "UTF-16"
     return mistake(
         f"{file.name}, line {_line_at(file, offset)}, byte {offset}",
         f"is not UTF-8 (byte 0x{found.hex()})",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from auditor.sql import literal
+
 #: Finish reason (lower case) → case outcome; `judged` means that the model stopped by itself.
 OUTCOME_OF_FINISH: Final[dict[str, str]] = {
     # a clean stop
@@ -50,10 +52,6 @@ def outcome_of(finish: str | None, assumed: str | None) -> str:
 
 def outcome_sql(finish: str, assumed: str | None) -> str:
     """Give the SQL expression that says for the column `finish` what `outcome_of` says."""
-    reason = f"lower(coalesce(nullif({finish}, ''), {_quoted(assumed or '')}))"
-    cases = " ".join(f"WHEN {_quoted(name)} THEN {_quoted(outcome)}" for name, outcome in OUTCOME_OF_FINISH.items())
+    reason = f"lower(coalesce(nullif({finish}, ''), {literal(assumed or '')}))"
+    cases = " ".join(f"WHEN {literal(name)} THEN {literal(outcome)}" for name, outcome in OUTCOME_OF_FINISH.items())
     return f"CASE {reason} {cases} ELSE 'unknown' END"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

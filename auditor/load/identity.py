@@ -11,7 +11,7 @@ import duckdb
 from auditor.errors import LoadError, Mistake
 from auditor.load.manifest import ColumnDigest, Manifest
 from auditor.load.parts import RoleTable, Value
-from auditor.load.tokens import literal
+from auditor.sql import literal
 
 #: Up to here rows are fetched as Python objects; beyond, Arrow's import (0.1 s) is worth it.
 FETCHED_ROWS = 50_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from auditor.errors import LoadError, Mistake
-from auditor.load.files import SourceFile, mistake, nearest
+from auditor.load.files import SourceFile, mistake, near_hint
 from auditor.load.json_lines import all_keys
 from auditor.spec.models import AuditSpec, FieldSpec
 
@@ -134,5 +134,10 @@ def absent_fields(file: SourceFile, layout: Layout, absent: Sequence[str], names
 
 def among(name: str, names: Sequence[str]) -> str:
     """Give a hint with the nearest of `names`, and what there is."""
-    shown = ", ".join(map(repr, names[:30])) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
-    return "; ".join(filter(None, (nearest(name, names), f"columns: {shown}")))
+    shown = ", ".join(map(shortened, names[:30])) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
+    return "; ".join(filter(None, (near_hint(name, names), f"columns: {shown}")))
+
+
+def shortened(name: str) -> str:
+    """Show a column's name, or the beginning of what is no name."""
+    return repr(name if len(name) <= 80 else name[:80] + "…")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from auditor.load.identity import reference_value
 from auditor.load.layout import Role
 from auditor.load.parts import RoleTable
-from auditor.load.tokens import literal
 from auditor.model.run import CaseCounts
+from auditor.sql import literal
 
 if TYPE_CHECKING:
     import duckdb

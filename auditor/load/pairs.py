@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from auditor.errors import InternalError
 from auditor.load.identity import reference_value
 from auditor.load.parts import RoleTable, Value
-from auditor.load.tokens import literal, lower_case_escapes_sql
+from auditor.load.tokens import lower_case_escapes_sql
+from auditor.sql import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

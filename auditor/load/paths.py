@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from auditor.errors import LoadError, Mistake
 from auditor.load.files import SourceFile, mistake
 from auditor.load.layout import Layout
-from auditor.load.rows import Column, RepeatedKeyError, Rows, line_of, tokens_of, value_at
+from auditor.load.rows import RawValues, RepeatedKeyError, Rows, line_of, tokens_of, value_at
 
 
 class FieldPaths:
@@ -20,9 +20,9 @@ class FieldPaths:
         self._seen: set[str] = set()
         self._only_second: int | None = None  # the first line that has the second path alone
 
-    def read(self, rows: Rows) -> list[Column]:
+    def read(self, rows: Rows) -> list[RawValues]:
         """Give the tokens under each path."""
-        columns: list[Column] = [tokens_of(_at_path(self._file, rows, path)) for path in self.paths]
+        columns: list[RawValues] = [tokens_of(_at_path(self._file, rows, path)) for path in self.paths]
         for path, column in zip(self.paths, columns, strict=True):
             if path not in self._seen and column.count(None) < len(column):
                 self._seen.add(path)
@@ -30,7 +30,7 @@ class FieldPaths:
             self._note_second(rows, columns[0], columns[1])
         return columns
 
-    def _note_second(self, rows: Rows, first: Column, second: Column) -> None:
+    def _note_second(self, rows: Rows, first: RawValues, second: RawValues) -> None:
         pairs = enumerate(zip(first, second, strict=True))
         index = next((i for i, (one, other) in pairs if one is None and other is not None), None)
         if index is not None:
@@ -61,9 +61,9 @@ def refuse_mixed(layout: Layout, fields: Sequence[FieldPaths]) -> None:
         raise LoadError(mistakes)
 
 
-def _at_path(file: SourceFile, rows: Rows, path: str) -> Column:
+def _at_path(file: SourceFile, rows: Rows, path: str) -> RawValues:
     """Give the values at a path; a key that is the whole path counts before a nested one."""
-    column: Column = rows.columns[path]
+    column: RawValues = rows.columns[path]
     if "." not in path:
         return column
     outer = rows.columns[path.partition(".")[0]]

@@ -18,7 +18,8 @@ from auditor.load.json_lines import ESCAPED_KEY, read_chunks
 from auditor.load.layout import Layout
 from auditor.load.manifest import contents_of
 from auditor.load.spool import Spool
-from auditor.load.tokens import ESCAPED, literal, path_literal
+from auditor.load.tokens import ESCAPED, path_literal
+from auditor.sql import literal
 
 #: Below, a file is read before pyarrow is imported.
 SMALLEST = 16 << 20

@@ -17,7 +17,7 @@ from auditor.load.tokens import ESCAPED, content_of, token_of
 _NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
 _RARE_STARTS = ('"', ESCAPED)  # of an empty id, and of one that is rewritten
 _TOKENS = ("value", "other", "payload")
-Column = Sequence[str | None]
+RawValues = Sequence[str | None]
 
 
 class RepeatedKeyError(ValueError):
@@ -33,7 +33,7 @@ class Rows:
     columns: dict[str, list[str | None]]
     whole: list[list[tuple[str, str]]] | None = None
 
-    def first_of(self, names: Sequence[str]) -> Column:
+    def first_of(self, names: Sequence[str]) -> RawValues:
         """Give, per row, the first of `names` that has a value other than null."""
         if len(names) == 1:
             return self.columns[names[0]]
@@ -47,7 +47,7 @@ def part_of(file: SourceFile, layout: Layout, spool: Spool, carried: frozenset[s
     return Part(file, layout, spool.count, spool.scan, columns, carried, spool.release)
 
 
-def case_columns(file: SourceFile, layout: Layout, rows: Rows) -> list[Column]:
+def case_columns(file: SourceFile, layout: Layout, rows: Rows) -> list[RawValues]:
     """Give the columns id, locale, jurisdiction, finish of some rows."""
     # The plain string first: a call per row is what this costs otherwise.
     ids = [
@@ -90,19 +90,19 @@ def line_of(file: SourceFile, first_line: int, index: int) -> int:
     return first_line
 
 
-def texts_of(column: Column) -> list[str | None]:
+def texts_of(column: RawValues) -> list[str | None]:
     """Give contents; null and empty strings are none."""
     # Such columns hold few distinct values: each is read once a batch.
     contents = {raw: None if raw is None or raw == "null" else content_of(raw) or None for raw in set(column)}
     return [contents[raw] for raw in column]
 
 
-def tokens_of(column: Column) -> list[str | None]:
+def tokens_of(column: RawValues) -> list[str | None]:
     """Give tokens."""
     return [raw if raw is None or "\\" not in raw else token_of(raw) for raw in column]
 
 
-def outcomes_of(layout: Layout, rows: Rows, finishes: Column) -> list[str]:
+def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
     """Give the outcome of each case as far as its error and finish reason tell."""
     failures = rows.first_of(layout.error) if layout.error else [None] * len(finishes)
     if layout.finish:

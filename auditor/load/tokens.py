@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from auditor.sql import literal
+
 #: What a rewritten text starts with: U+241B, the picture of ESC. A text that starts with it is rewritten, too.
 ESCAPED = "\u241b"
 
@@ -52,11 +54,6 @@ def escaped(content: str) -> str:
 def object_text(members: Sequence[tuple[str, str]]) -> str:
     """Give the JSON text of an object from its keys and the source texts of its values."""
     return "{" + ", ".join(f"{string_token(key)}: {escape_surrogates(source)}" for key, source in members) + "}"
-
-
-def literal(text: str) -> str:
-    """Quote a text for SQL."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def path_literal(path: Path) -> str:

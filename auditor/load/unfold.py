@@ -13,7 +13,7 @@ from auditor.load.layout import Layout, absent_fields, require_named
 from auditor.load.parts import Part, Value
 from auditor.load.paths import FieldPaths, refuse_mixed
 from auditor.load.regular_lines import spool_regular
-from auditor.load.rows import Column, Rows, case_columns, line_of, outcomes_of, part_of, texts_of, tokens_of
+from auditor.load.rows import RawValues, Rows, case_columns, line_of, outcomes_of, part_of, texts_of, tokens_of
 from auditor.load.spool import Spool
 from auditor.load.tokens import object_text
 
@@ -96,7 +96,7 @@ def _columns(
     for rows in batches:
         case = case_columns(file, layout, rows)
         values = [column for field in fields for column in field.read(rows)]
-        payload: Column = [None] * len(case[0])
+        payload: RawValues = [None] * len(case[0])
         if rows.whole is not None:
             payload = [object_text([pair for pair in record if pair[0] not in dropped]) for record in rows.whole]
         spool.add([*case, outcomes_of(layout, rows, case[3]), *values, payload])

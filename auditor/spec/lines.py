@@ -15,6 +15,12 @@ _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _KEY = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
 _HEADER = re.compile(rf"[ \t]*\[\[?[ \t]*({_KEY})[ \t]*\]")
 _ASSIGNMENT = re.compile(rf"[ \t]*({_KEY})[ \t]*=")
+#: Parts of a key whose line is looked for: more than any known key has.
+_DEEPEST = 16
+
+#: Characters of a key's part that a message shows.
+_LONGEST = 80
+
 _MULTILINE = re.compile("\"\"\"|'''")
 
 
@@ -26,7 +32,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     for number, line in enumerate(text.splitlines(), start=1):
         if closing is None:
             table, key = _key_on(line, table)
-            for length in range(1, len(key) + 1):
+            for length in range(1, min(len(key), _DEEPEST) + 1):
                 lines.setdefault(key[:length], number)
         closing = _open_string(line, closing)
     return lines
@@ -41,8 +47,9 @@ def line_of(key: KeyPath, lines: Mapping[KeyPath, int]) -> int:
 
 
 def dotted(key: KeyPath) -> str:
-    """Write a key path as TOML does: parts with other characters in quotes."""
-    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else quoted(part) for part in key)
+    """Write a key path as TOML does: parts with other characters in quotes, and long ones cut."""
+    parts = (part if len(part) <= _LONGEST else part[:_LONGEST] + "…" for part in key)
+    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else quoted(part) for part in parts)
 
 
 def quoted(text: str) -> str:

@@ -15,13 +15,17 @@ from auditor.spec.lines import KeyPath, dotted, line_of
 Complain = Callable[..., None]
 
 
+#: Characters of a name that is compared with others: the time for it grows with their square.
+LONGEST_NAME = 200
+
+
 class Mistakes:
     """The mistakes of one spec, in the order of its lines."""
 
     def __init__(self, file: Path, lines: Mapping[KeyPath, int]) -> None:
         self._file = _as_seen_from_here(file)
         self._lines = lines
-        self._found: list[tuple[int, Mistake]] = []
+        self._found: dict[Mistake, int] = {}
 
     def add(self, key: KeyPath, what: str, hint: str = "") -> None:
         """Note that the value, or the absence, of `key` is a mistake."""
@@ -29,8 +33,7 @@ class Mistakes:
         place = f"{self._file}:{line}" if line else self._file
         where = f"{place}: {dotted(key)}" if key else place
         mistake = Mistake(where, what, hint)
-        if mistake not in (known for _, known in self._found):
-            self._found.append((line, mistake))
+        self._found.setdefault(mistake, line)
 
     def at(self, *key: str) -> Complain:
         """Give a way to complain about `key` and what is below it."""
@@ -38,12 +41,14 @@ class Mistakes:
 
     def all(self) -> list[Mistake]:
         """Give all mistakes, those of a line before those of the next."""
-        return [mistake for _, mistake in sorted(self._found, key=lambda found: found[0])]
+        return sorted(self._found, key=self._found.__getitem__)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Give the known name that `name` most likely stands for, or None."""
-    by_lower = {right.lower(): right for right in known}
+    if len(name) > LONGEST_NAME:
+        return None
+    by_lower = {right.lower(): right for right in known if len(right) <= LONGEST_NAME}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -49,11 +49,22 @@ def read_spec(path: Path | None = None, *, start: Path | None = None) -> AuditSp
         mapping = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise SpecError([_syntax_mistake(file, text, error)]) from error
+    except RecursionError as error:
+        raise SpecError(
+            [Mistake(str(file), "is nested too deeply to be read", "no key of a spec needs that")]
+        ) from error
+    except ValueError as error:  # a whole number of thousands of digits
+        raise SpecError([Mistake(str(file), f"holds a value that cannot be read: {error}")]) from error
     return _spec_from(mapping, file, key_lines(text))
 
 
 def spec_from(mapping: Mapping[str, Any], file: Path) -> AuditSpec:
     """Make a spec of a mapping that has the shape of audit.toml; paths in it are relative to the folder of `file`."""
+    odd = Mistakes(file.absolute(), {})
+    for key in _keys_that_are_no_text(mapping, ()):
+        odd.add(key, "is a key that is no text")
+    if found := odd.all():
+        raise SpecError(found)
     return _spec_from(mapping, file.absolute(), {})
 
 
@@ -74,6 +85,16 @@ def _spec_from(mapping: Mapping[str, Any], file: Path, lines: Mapping[KeyPath, i
     if found := mistakes.all():
         raise SpecError(found)
     return _models(str(name), file, cases, environment, fields, consumers)
+
+
+def _keys_that_are_no_text(value: object, above: KeyPath) -> Iterator[KeyPath]:
+    """Give the places of keys that TOML could not have; no table of a spec is deeper than a few."""
+    if isinstance(value, Mapping) and len(above) < 8:
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield from _keys_that_are_no_text(item, (*above, key))
+            else:
+                yield (*above, repr(key))
 
 
 def _named_tables(kind: str, value: object, mistakes: Mistakes) -> dict[str, Entry]:

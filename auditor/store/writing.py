@@ -17,6 +17,7 @@ from auditor.errors import StoreError
 from auditor.model.document import to_json_text
 from auditor.model.run import Run
 from auditor.spec.models import AuditSpec
+from auditor.sql import literal
 
 #: Tables of a run. `pairs` has the verdicts and points into `outcomes`, which has the raw values and every decoding.
 TABLES = {
@@ -71,8 +72,8 @@ def _replace(partial: Path, final: Path) -> None:
 
 def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     for name, query in TABLES.items():
-        path = str(folder / f"{name}.parquet").replace("'", "''")
-        connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet, COMPRESSION lz4_raw)")
+        path = literal(str(folder / f"{name}.parquet"))
+        connection.execute(f"COPY ({query}) TO {path} (FORMAT parquet, COMPRESSION lz4_raw)")
 
 
 def _copy_sources(folder: Path, spec_file: Path, sources: Sequence[Path]) -> None:

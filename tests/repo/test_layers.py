@@ -14,6 +14,7 @@ LEVELS = {
     "version": 0,
     "database": 1,
     "model": 1,
+    "sql": 1,
     "spec": 2,
     **dict.fromkeys(("decode", "load", "judge", "score", "store"), 3),
     **dict.fromkeys(("findings", "probe"), 4),

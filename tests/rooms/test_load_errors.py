@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
+import lzma
 import os
 import tempfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -39,6 +43,7 @@ def refused(workspace, predictions="p.csv", references=None, fields=TOTAL, **cas
         ("p.csv", b"case_id,total\nb,2\na,caf\xe9\n", ["p.csv, line 3, byte 23", "0xe9", "Latin-1"]),
         ("p.jsonl", b'{"case_id": "a"}\n{"case_id": "\xe9"}\n', ["p.jsonl, line 2, byte 30", "Latin-1"]),
         ("p.csv", "case_id,total\na,1\n".encode("utf-16"), ["p.csv, line 1, byte 0", "UTF-16"]),
+        ("p.csv", "case_id,total\na,1\n".encode("utf-32"), ["p.csv, line 1, byte 0", "iconv -f UTF-32"]),
         ("p.csv", b"case_id,total\na,\xc3", ["p.csv, line 2", "ends within a character"]),
         ("p.csv", "case_id,total\na,1\nb,2,3\n", ["p.csv, line 3", "3 cells", "header has 2"]),
         ("p.csv", "case_id,total\na\n", ["p.csv, line 2", "1 cell,"]),
@@ -162,5 +167,39 @@ def test_a_damaged_parquet_page_is_an_error_that_names_the_files(workspace):
     assert "p.parquet" in refused(workspace, name)
 
 
-def test_a_compressed_file_is_named_so(workspace):
-    assert "p.csv.gz: is compressed (gzip)" in refused(workspace, workspace.write("p.csv.gz", gzip.compress(b"x")))
+def zipped(content: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("p.csv", content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"), [("gzip", gzip.compress), ("xz", lzma.compress), ("bzip2", bz2.compress), ("zip", zipped)]
+)
+def test_a_compressed_file_is_named_so(workspace, name, pack):
+    for suffix in ("csv", "csv.packed"):
+        message = refused(workspace, workspace.write(f"p.{suffix}", pack(GOOD.encode())))
+        assert f"p.{suffix}: is compressed ({name}" in message
+
+
+def test_parquet_is_read_whatever_its_name_says(workspace):
+    workspace.parquet("p.parquet", [{"case_id": "a", "total": "1"}])
+    (workspace.folder / "p.parquet").rename(workspace.folder / "p.csv")
+    workspace.load("p.csv", workspace.write("good.csv", GOOD), TOTAL)
+    assert workspace.pairs("prediction, reference") == [('"1"', '"1"')]
+
+
+def test_utf_16_without_a_mark_is_recognised(workspace):
+    content = "case_id,total\na,é\n".encode("utf-16-le")
+    assert "iconv -f UTF-16" in refused(workspace, workspace.write("p.csv", content))
+
+
+def test_a_file_of_many_columns_is_read(workspace):
+    names = [f"c{number}" for number in range(20_000)]
+    rows = [",".join(["case_id", "total", *names]), ",".join(["a", "1"] + ["x"] * len(names))]
+    workspace.load(workspace.write("p.csv", "\n".join(rows)), workspace.write("good.csv", GOOD), TOTAL)
+    assert workspace.pairs("prediction, reference") == [('"1"', '"1"')]
+    message = refused(workspace, workspace.write("q.csv", "\n".join([rows[0] + ",c7", rows[1] + ",x"])))
+    assert "the column 'c7' occurs twice" in message
+    assert len(refused(workspace, workspace.write("r.csv", "k" * 100_000 + "\nx\n"))) < 1000

@@ -173,6 +173,9 @@ def test_typed_parquet_columns_become_tokens_that_round_nothing(workspace):
             dt.datetime(2024, 3, 1, 12, tzinfo=dt.UTC),
             '"2024-03-01T12:00:00+00:00"',
         ),
+        # The 15th of March 44 BC: no ISO form of four digits has it. The calendar repeats after 400 years.
+        "old": (pyarrow.timestamp("s"), -63517824000, '"0044-03-15 (BC) 00:00:00"'),
+        "endless": (pyarrow.timestamp("us", "UTC"), 2**63 - 1, '"infinity"'),
         "time": (pyarrow.time64("us"), dt.time(1, 2, 3), '"01:02:03"'),
         "binary": (pyarrow.binary(), "é".encode(), '"é"'),
         "list": (pyarrow.list_(pyarrow.string()), ["a", "b"], '["a","b"]'),

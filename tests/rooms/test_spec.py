@@ -1,6 +1,7 @@
 """Reading audit.toml: what is normalised, and every mistake at once with file, line, key and the nearest right name."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -283,3 +284,42 @@ def test_runs_are_beside_the_project_or_beside_the_spec(tmp_path: Path) -> None:
     assert runs_folder(spec) == inner / ".auditor" / "runs"
     (tmp_path / "pyproject.toml").write_text("")
     assert runs_folder(spec) == runs_folder(spec.file) == tmp_path / ".auditor" / "runs"
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("x = " + "[" * 100_000 + "]" * 100_000, "is nested too deeply"),
+        ("x = " + "{a=" * 100_000 + "1" + "}" * 100_000, "is nested too deeply"),
+        ("x = " + "9" * 5000, "holds a value that cannot be read: Exceeds the limit"),
+        (".".join(["a"] * 5000) + " = 1", "audit.toml:1: a: there is no such key"),
+        ("k" * 1_000_000 + " = 1", "k…"),
+    ],
+    ids=["arrays", "tables", "digits", "dots", "a long key"],
+)
+def test_a_hostile_spec_is_a_mistake_that_names_its_file(tmp_path: Path, content: str, part: str) -> None:
+    (tmp_path / "audit.toml").write_text(content)
+    with pytest.raises(SpecError) as error:
+        read_spec(tmp_path)
+    assert part in str(error.value)
+    assert str(tmp_path / "audit.toml") in str(error.value)
+    assert len(str(error.value)) < 2000
+
+
+def test_of_thousands_of_mistakes_the_message_lists_the_first(tmp_path: Path) -> None:
+    tables = "".join(f'[fields.f{number}]\ntype = "dated"\n' for number in range(3000))
+    (tmp_path / "audit.toml").write_text(tables)
+    with pytest.raises(SpecError) as error:
+        read_spec(tmp_path)
+    assert len(error.value.mistakes) > 3000
+    assert str(error.value).splitlines()[0] == f"{len(error.value.mistakes)} mistakes in the spec:"
+    assert str(error.value).splitlines()[-1] == f"  and {len(error.value.mistakes) - 200} more"
+
+
+@pytest.mark.parametrize(
+    ("mapping", "where"),
+    [({1: 2}, "1"), ({"fields": {None: {}}}, "fields.None"), ({"consumers": {"one": {"env": {2: ""}}}}, "env.2")],
+)
+def test_a_key_of_a_mapping_that_is_no_text_is_a_mistake(mapping: dict[Any, Any], where: str) -> None:
+    with pytest.raises(SpecError, match=f"{where}: is a key that is no text"):
+        spec_from(mapping, Path("spec"))
