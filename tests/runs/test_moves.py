@@ -24,6 +24,18 @@ def stored(folder: Path, reader: str, strings: list[str], more: str = "") -> aud
     return auditor.run(folder)
 
 
+def loading(folder: Path, how: str = "") -> Path:
+    """Write a consumer that loads a column with pandas, over a field of dates."""
+    call = f"pandas.to_datetime(rows, errors='coerce'{how})"
+    (folder / "loads.py").write_text(f"import pandas\ndef day(rows): return {call}\n")
+    strings = ["13/03/2000", "01/03/2000", "02/03/2000"]
+    rows = [f"{number},day,{text},2000-03-01" for number, text in enumerate(strings)]
+    (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
+    spec = SPEC.format(parser="", more="batch = true").replace("parsers:", "loads:day").replace('"1 s"', '"60 s"')
+    (folder / "audit.toml").write_text(spec)
+    return folder
+
+
 def test_all_strings_that_the_clock_moves_are_listed_with_what_dateutil_makes_of_them(tmp_path: Path) -> None:
     partial = ["March 2024", "April 2024", "May 2023", "June 2022"]
     run = stored(tmp_path, "with_dateutil", ["2024-03-01", *partial])
@@ -54,15 +66,7 @@ def test_a_value_that_chance_moves_is_listed_without_an_environment(tmp_path: Pa
 
 
 def test_a_row_that_its_neighbours_move_is_listed_with_the_company(tmp_path: Path) -> None:
-    (tmp_path / "loads.py").write_text(
-        "import pandas\ndef day(rows): return pandas.to_datetime(rows, errors='coerce')\n"
-    )
-    strings = ["13/03/2000", "01/03/2000", "02/03/2000"]
-    rows = [f"{number},day,{text},2000-03-01" for number, text in enumerate(strings)]
-    (tmp_path / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
-    spec = SPEC.format(parser="", more="batch = true").replace("parsers:", "loads:day").replace('"1 s"', '"60 s"')
-    (tmp_path / "audit.toml").write_text(spec)
-    run = auditor.run(tmp_path)
+    run = auditor.run(loading(tmp_path))
     found = run.moves().filter("codes = 'neighbour-dependent'").project("raw, environment, value, base_value")
     # Alone, 01/03/2000 is taken for the third of January; beside the thirteenth of a month for the first of March.
     assert ('"01/03/2000"', "alone", "datetime:2000-01-03T00:00:00", "datetime:2000-03-01T00:00:00") in found.fetchall()
@@ -80,3 +84,20 @@ def test_a_run_that_was_not_stored_has_no_list(tmp_path: Path) -> None:
         run.moves()
     with pytest.raises(StoreError, match="store=True"):
         auditor.run(tmp_path, store=False).moves()
+
+
+def test_a_single_string_is_read_in_other_company_too(tmp_path: Path) -> None:
+    # pandas takes the month first unless a row of the batch says otherwise.
+    (reading,) = auditor.read("day", "01/03/2000", spec=loading(tmp_path))
+    assert reading.decodings["billing"].value == "datetime:2000-01-03T00:00:00"
+    by_company = {one.code: one for one in reading.dependences["billing"]}
+    (decoding,) = by_company["neighbour-dependent"].decodings
+    assert decoding.value == "datetime:2000-03-01T00:00:00"
+    assert "before" in decoding.environment
+    (off,) = auditor.read("day", "01/03/2000", spec=tmp_path, probe="off")
+    assert off.dependences == {}
+
+
+def test_a_string_that_no_company_moves_depends_on_none(tmp_path: Path) -> None:
+    (reading,) = auditor.read("day", "13/03/2000", spec=loading(tmp_path, ", format='%d/%m/%Y'"))
+    assert (reading.dependences, reading.not_varied) == ({}, {})
