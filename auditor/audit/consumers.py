@@ -18,7 +18,8 @@ from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
 from auditor.errors import ConsumerError, ConsumerErrors
-from auditor.model.decoding import Decodings, Fault
+from auditor.model.decoding import SLOW_AT_FIRST, Decodings, Fault
+from auditor.model.figures import plural
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.sent import decode_together
 from auditor.spec.models import AuditSpec, ConsumerSpec
@@ -175,10 +176,19 @@ def _ask(
 
 
 def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:
-    """Name the parsers that died on strings in company but not alone: what they give depends on what went before."""
-    return tuple(
-        f"{name}, {consumer}: died on {len(one.warnings):,} strings among others but not alone, so it keeps state; "
-        f"first: {next(iter(one.warnings.values()))}"
-        for (name, consumer), one in sorted(answers.items())
-        if one.warnings
-    )
+    """Name the parsers whose outcome or speed depends on what went before: died in company only, or slow once only."""
+    notes = []
+    for (name, consumer), one in sorted(answers.items()):
+        slow = [warning for warning in one.warnings.values() if warning.startswith(SLOW_AT_FIRST)]
+        died = [warning for warning in one.warnings.values() if not warning.startswith(SLOW_AT_FIRST)]
+        if died:
+            strings = plural(len(died), "string")
+            said = f"died on {strings} among others but not alone, so it keeps state"
+            notes.append(f"{name}, {consumer}: {said}; first: {died[0]}")
+        if slow:
+            strings = plural(len(slow), "string")
+            notes.append(
+                f"{name}, {consumer}: {strings} took longer than `timeout` the first time only, so it loads something"
+                f" then, as it will in production; first: {slow[0]}; with a longer `timeout` this costs the audit less"
+            )
+    return tuple(notes)
