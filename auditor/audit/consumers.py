@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from auditor.audit.events import Progress
 from auditor.audit.transfer import Cells
@@ -26,29 +26,54 @@ def wants_payload(consumer: ConsumerSpec) -> bool:
     return consumer.adapter == "pydantic" and consumer.scope == "payload"
 
 
-def open_sessions(
-    spec: AuditSpec, consumers: Sequence[ConsumerSpec], carried: frozenset[str] | None, stack: ExitStack
-) -> dict[str, Session]:
-    """Start the workers side by side; where one cannot start, or nobody waits any more, all are ended at once."""
-    if not consumers:
-        return {}
-    environment = spec.environment.environment()
-    stop = Stop()
-    stack.callback(stop.close)
+class Starting:
+    """Workers that start side by side while their parent does something else; a context manager that ends them all.
 
-    def start(consumer: ConsumerSpec) -> Session:
+    Whoever leaves it, by an interrupt or a mistake in the data, leaves no worker behind, ready or not.
+    """
+
+    def __init__(self, spec: AuditSpec, consumers: Sequence[ConsumerSpec]) -> None:
+        self._spec = spec
+        self._carried: Future[frozenset[str] | None] = Future()
+        self._stop = Stop()
+        self._pool = ThreadPoolExecutor(max(1, len(consumers)))
+        self._ends = ExitStack()
+        self._ends.callback(self._stop.close)
+        self._ends.callback(self._end_starts)
+        with ExitStack() as failed:
+            failed.callback(self.close)
+            self._futures = {consumer.name: self._pool.submit(self._start, consumer) for consumer in consumers}
+            failed.pop_all()
+
+    def _start(self, consumer: ConsumerSpec) -> Session:
+        environment = self._spec.environment.environment()
+        # What the cases carry matters only where payloads are validated whole: no other worker waits for it.
+        carried = self._carried.result() if wants_payload(consumer) else None
+        session = open_session(self._spec, consumer, environment, self._spec.fields, carried=carried, stop=self._stop)
         # Entered by the thread that starts it: an interrupt finds every worker either here or not yet ready.
-        return stack.enter_context(open_session(spec, consumer, environment, spec.fields, carried=carried, stop=stop))
+        return self._ends.enter_context(session)
 
-    with ThreadPoolExecutor(len(consumers)) as pool:
-        try:
-            futures = [pool.submit(start, consumer) for consumer in consumers]
-            if wait(futures, return_when=FIRST_EXCEPTION).not_done:
-                stop.set()
-        except BaseException:  # an interrupt: the pool waits for its threads
-            stop.set()
-            raise
-    return dict(zip((consumer.name for consumer in consumers), _results(futures), strict=True))
+    def ready(self, carried: frozenset[str] | None) -> dict[str, Session]:
+        """Wait for all; where one cannot start, all are ended at once. `carried`: see `open_session`."""
+        self._carried.set_result(carried)
+        if wait(self._futures.values(), return_when=FIRST_EXCEPTION).not_done:
+            self._stop.set()
+        return dict(zip(self._futures, _results(list(self._futures.values())), strict=True))
+
+    def _end_starts(self) -> None:
+        self._stop.set()
+        self._carried.cancel()
+        self._pool.shutdown()
+
+    def close(self) -> None:
+        """End all workers."""
+        self._ends.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _results(futures: Sequence[Future[Result]]) -> list[Result]:

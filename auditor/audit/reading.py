@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from auditor.audit.consumers import open_sessions
+from auditor.audit.consumers import Starting
 from auditor.decode.session import Session
 from auditor.errors import AuditorError
 from auditor.judge.keys import grain_key, unexpected_type
@@ -44,9 +43,9 @@ def read_strings(spec: AuditSpec, field: str, tokens: Sequence[str]) -> tuple[Re
             f"{spec.file}: no field {field!r}; there are: {', '.join(spec.fields)}"
             + (f"\n  next:  did you mean {near[0]!r}?" if near else "")
         )
-    with ExitStack() as stack:
-        asked = [one for one in spec.consumers.values() if not one.reads or field in one.reads]
-        sessions = open_sessions(spec, asked, frozenset(), stack)
+    asked = [one for one in spec.consumers.values() if not one.reads or field in one.reads]
+    with Starting(spec, asked) as starting:
+        sessions = starting.ready(frozenset())
         columns = {
             name: _decode(spec.fields[field], session, tokens)
             for name, session in sessions.items()

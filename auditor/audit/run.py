@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Generator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
 import duckdb
 
 from auditor.audit.broken import broken_references as list_broken
-from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
+from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.events import ConsumerReady, Event, Loaded, Progress, RunFinished
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
+from auditor.audit.small_outcomes import SMALL, create_small_outcomes
 from auditor.audit.summary import (
     all_columns,
     make_run,
@@ -57,25 +58,31 @@ class _Decoded:
 
 
 def audit(
-    spec: AuditSpec, *, broken_references: BrokenReferences = "stop", store: bool = True
+    spec: AuditSpec,
+    *,
+    broken_references: BrokenReferences = "stop",
+    store: bool = True,
+    starting: Starting | None = None,
 ) -> Generator[Event, None, None]:
     """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`.
+
+    Workers start while the cases are read, or have been started before (`starting`); they are ended here.
 
     With `broken_references="stop"` a run with broken references carries no rates. Raises AuditorError when there is
     no faithful score: a consumer cannot be started, an input cannot be read whole, the run cannot be written.
     """
     with (
+        starting or Starting(spec, list(spec.consumers.values())) as workers,
         tempfile.TemporaryDirectory(prefix="auditor-") as spill,
         closing(_connect(spill)) as connection,
-        ExitStack() as stack,
     ):
         payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
         loaded = load(spec, connection, payloads=payloads)
         yield Loaded(loaded.cases)
-        sessions = open_sessions(spec, list(spec.consumers.values()), loaded.carried, stack)
+        sessions = workers.ready(loaded.carried)
         yield from (ConsumerReady(session.readiness) for session in sessions.values())
         decoded = yield from _decode(connection, spec, sessions, payloads=payloads)
-        stack.close()
+        workers.close()
         create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
         run = _score(connection, spec, loaded, decoded, broken_references)
         folder = None
@@ -143,6 +150,9 @@ def _fill_outcomes(
     index: Mapping[str, int],
 ) -> None:
     create_faults(connection)
+    if sum(map(len, units.values())) <= SMALL:
+        create_small_outcomes(connection, spec, units, answers, index)
+        return
     for name, one in units.items():
         add_field(connection, spec, one, answers, index)
         for consumer in spec.consumers:

@@ -118,7 +118,11 @@ def summarise_fields(
     withhold_rates: bool,
 ) -> tuple[FieldSummary, ...]:
     """Give what holds for each field whichever consumer reads it."""
+    readers = {name: counts.readers for name, counts in patterns.items()}
     distinct = dict(connection.execute("SELECT field, count(DISTINCT token) FROM units GROUP BY field").fetchall())
+    json_types = json_type_census(connection)
+    shapes = shape_rows(connection, readers, index)
+    matrices = disagreements(connection, readers, index)
     return tuple(
         FieldSummary(
             field=name,
@@ -127,9 +131,9 @@ def summarise_fields(
             reference=spec.fields[name].reference,
             usable_everywhere=usable_everywhere(counts, withhold_rates=withhold_rates),
             string_equality=string_equality(counts, withhold_rates=withhold_rates),
-            json_types=json_type_census(connection, name),
-            shapes=shape_rows(connection, name, counts.readers, index),
-            disagreements=disagreements(connection, name, counts.readers, index),
+            json_types=json_types.get(name, {}),
+            shapes=shapes[name],
+            disagreements=matrices[name],
             distinct=distinct.get(name, 0),
         )
         for name, counts in patterns.items()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from duckdb import DuckDBPyConnection
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 #: Up to here values travel as Python lists (0.7 us each); importing Arrow costs as much as half a million of them.
 SHORT = 50_000

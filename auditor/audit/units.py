@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-from duckdb import DuckDBPyConnection
+from typing import TYPE_CHECKING
 
 from auditor.audit.transfer import Cells, fetched
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 _KINDS: dict[str, type[str] | type[int] | type[bool]] = {
     "unit": int,

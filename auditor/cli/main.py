@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import signal
 import sys
@@ -18,6 +19,9 @@ from auditor.cli.run import run
 from auditor.cli.runs import runs
 from auditor.cli.schema import schema
 from auditor.version import VERSION
+
+#: New objects until garbage is looked for: what a command imports is none, and looking through it takes a tenth longer.
+GARBAGE = 50_000
 
 app = typer.Typer(
     name="auditor",
@@ -57,6 +61,7 @@ def main() -> None:
         # Data may hold what the terminal's encoding cannot: it is shown escaped rather than ending the report.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    gc.set_threshold(GARBAGE)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminate)
     app()

@@ -5,12 +5,16 @@ from __future__ import annotations
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from auditor.cli.exits import FailOn, code_of, readable_until_closed
+from auditor.cli.exits import FailOn, code_of, interrupts_later, readable_until_closed
 from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
+
+if TYPE_CHECKING:
+    from auditor.audit.events import RunFinished
+    from auditor.spec.models import AuditSpec
 
 
 class BrokenReferences(StrEnum):
@@ -43,11 +47,7 @@ def run(
 
     audited = read_spec(spec)
     check_inputs_stay(outputs, audited)
-    from auditor.audit.run import audit
-    from auditor.cli.progress import finished
-
-    with closing(audit(audited, broken_references=broken_references.value)) as events:
-        done = finished(events, quiet=quiet)
+    done = _audited(audited, broken_references, quiet=quiet)
     write_outputs(done.run, outputs)
     if not quiet:
         from auditor.cli.terminal import show
@@ -56,6 +56,19 @@ def run(
             show(done.run)
             _say_where(done.folder, outputs)
     return code_of(done.run, fail_on)
+
+
+def _audited(spec: AuditSpec, broken_references: BrokenReferences, *, quiet: bool) -> RunFinished:
+    from auditor.audit.consumers import Starting
+
+    with Starting(spec, list(spec.consumers.values())) as starting:
+        # The workers import what their consumers need while we import the database and the rest of us.
+        with interrupts_later():
+            from auditor.audit.run import audit
+            from auditor.cli.progress import finished
+
+        with closing(audit(spec, broken_references=broken_references.value, starting=starting)) as events:
+            return finished(events, quiet=quiet)
 
 
 def _say_where(folder: Path | None, outputs: list[Path]) -> None:
