@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import signal
 import sys
@@ -19,9 +18,6 @@ from auditor.cli.run import run
 from auditor.cli.runs import runs
 from auditor.cli.schema import schema
 from auditor.version import VERSION
-
-#: New objects until garbage is looked for: what a command imports is none, and looking through it takes a tenth longer.
-GARBAGE = 50_000
 
 app = typer.Typer(
     name="auditor",
@@ -61,7 +57,6 @@ def main() -> None:
         # Data may hold what the terminal's encoding cannot: it is shown escaped rather than ending the report.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    gc.set_threshold(GARBAGE)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminate)
     app()
