@@ -31,7 +31,7 @@ from auditor.score.columns import (
     string_equality,
     usable_everywhere,
 )
-from auditor.score.fields import disagreements, json_type_census, shape_rows
+from auditor.score.fields import disagreements, distinct_strings, json_type_census, shape_rows
 from auditor.spec.models import AuditSpec, FieldSpec
 from auditor.version import VERSION
 
@@ -119,7 +119,7 @@ def summarise_fields(
 ) -> tuple[FieldSummary, ...]:
     """Give what holds for each field whichever consumer reads it."""
     readers = {name: counts.readers for name, counts in patterns.items()}
-    distinct = dict(connection.execute("SELECT field, count(DISTINCT token) FROM units GROUP BY field").fetchall())
+    distinct = distinct_strings(connection)
     json_types = json_type_census(connection)
     shapes = shape_rows(connection, readers, index)
     matrices = disagreements(connection, readers, index)

@@ -34,6 +34,10 @@ class Cells:
             self._packed.append(self._array())
             self._open = rest
 
+    def pack(self, array: Any) -> None:
+        """Append an Arrow array as it is, to a column of nothing but such arrays."""
+        self._packed.append(array.cast(self._type()))
+
     def __len__(self) -> int:
         """Count the values."""
         return len(self._open) + sum(map(len, self._packed))
@@ -63,7 +67,12 @@ class Cells:
     def _array(self) -> Any:
         import pyarrow as pa
 
-        return pa.array(self._open, {str: pa.string(), int: pa.int64(), bool: pa.bool_()}[self.kind])
+        return pa.array(self._open, self._type())
+
+    def _type(self) -> Any:
+        import pyarrow as pa
+
+        return {str: pa.string(), int: pa.int64(), bool: pa.bool_()}[self.kind]
 
 
 @contextmanager
@@ -98,3 +107,23 @@ def fetched(
         return
     for batch in connection.sql(query, params=dict(parameters)).to_arrow_reader(CHUNK):
         yield tuple(column.to_pylist() for column in batch.columns)
+
+
+def read_columns(
+    connection: DuckDBPyConnection,
+    query: str,
+    parameters: Mapping[str, object],
+    rows: int,
+    kinds: Mapping[str, type[str] | type[int] | type[bool]],
+) -> dict[str, Cells]:
+    """Run a query of about `rows` rows; gives its columns, which have the names and kinds of `kinds`."""
+    columns = {name: Cells(kind) for name, kind in kinds.items()}
+    if rows <= SHORT:
+        for chunk in fetched(connection, query, parameters, rows):
+            for column, values in zip(columns.values(), chunk, strict=True):
+                column.extend(values)
+        return columns
+    for batch in connection.sql(query, params=dict(parameters)).to_arrow_reader(CHUNK):
+        for column, array in zip(columns.values(), batch.columns, strict=True):
+            column.pack(array)
+    return columns

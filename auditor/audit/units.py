@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from auditor.audit.transfer import Cells, fetched
+from auditor.audit.transfer import Cells, read_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -46,7 +46,7 @@ def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
     given, asserted = ("payload", "reference_payload") if payloads else ("NULL::VARCHAR", "NULL::VARCHAR")
     connection.execute(f"""
         CREATE OR REPLACE TABLE units AS
-        SELECT row_number() OVER (ORDER BY first_row, field, token, payload) - 1 AS unit, *
+        SELECT row_number() OVER () - 1 AS unit, *
         FROM (
             SELECT field, token, payload, bool_or(given) AS role_prediction, bool_or(NOT given) AS role_reference,
                 min(abs(first_row)) AS first_row
@@ -56,6 +56,7 @@ def create_units(connection: DuckDBPyConnection, *, payloads: bool) -> None:
                 UNION ALL
                 SELECT field, reference, {asserted}, false, first_row FROM pairs WHERE reference IS NOT NULL
             ) GROUP BY field, token, payload
+            ORDER BY first_row, field, token, payload
         )
     """)
 
@@ -68,8 +69,5 @@ def count_units(connection: DuckDBPyConnection) -> dict[str, int]:
 def field_units(connection: DuckDBPyConnection, field: str, count: int, *, payloads: bool) -> FieldUnits:
     """Read the units of one field."""
     query = f"SELECT {', '.join(_KINDS)} FROM units WHERE field = $field ORDER BY unit"
-    columns = {name: Cells(kind) for name, kind in _KINDS.items()}
-    for chunk in fetched(connection, query, {"field": field}, count):
-        for column, values in zip(columns.values(), chunk, strict=True):
-            column.extend(values)
+    columns = read_columns(connection, query, {"field": field}, count, _KINDS)
     return FieldUnits(field, count, payloads, columns)

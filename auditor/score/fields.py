@@ -28,6 +28,21 @@ def json_type_census(connection: DuckDBPyConnection) -> dict[str, dict[str, Shar
     return {name: {kind: share(n, sum(kinds.values())) for kind, n in kinds.items()} for name, kinds in counts.items()}
 
 
+def distinct_strings(connection: DuckDBPyConnection) -> dict[str, int]:
+    """Count the distinct raw values of each field."""
+    query = f"SELECT field, count({_strings(connection)}) FROM outcomes GROUP BY field"
+    return dict(connection.execute(query).fetchall())
+
+
+def _strings(connection: DuckDBPyConnection) -> str:
+    """SQL: what to count of some rows of one field for their number of strings.
+
+    One that stands in many payloads has a row for each; counting it once takes longer, so only where there are any.
+    """
+    found = connection.execute("SELECT 1 FROM outcomes WHERE payload IS NOT NULL LIMIT 1").fetchall()
+    return "DISTINCT token" if found else "*"
+
+
 @dataclass
 class _ShapeCounts:
     rows: int = 0
@@ -44,7 +59,7 @@ def shape_rows(
     """Give the shapes of each field's predictions, most rows first, with what each consumer makes of them."""
     shapes: dict[str, dict[str, _ShapeCounts]] = {name: defaultdict(_ShapeCounts) for name in readers}
     for field_name, shape, strings, example, alike in connection.execute(
-        "SELECT field, shape, count(DISTINCT token), min_by(token, (length(token), token)), "
+        f"SELECT field, shape, count({_strings(connection)}), min_by(token, (length(token), token)), "
         f"bool_and({_alike(readers, index)}) FROM outcomes WHERE role_prediction GROUP BY field, shape"
     ).fetchall():
         counts = shapes[field_name][shape]
@@ -121,15 +136,14 @@ def disagreements(
     connection: DuckDBPyConnection, readers: Mapping[str, Sequence[str]], index: Mapping[str, int]
 ) -> dict[str, tuple[Disagreement, ...]]:
     """Give the matrix of consumers over all distinct predictions and references of each field, in one pass."""
-    # A raw value that stands in many payloads is one string; counting it once costs more, so only where there are any.
-    many = connection.execute("SELECT 1 FROM outcomes WHERE payload IS NOT NULL LIMIT 1").fetchall()
+    strings = _strings(connection)
     matrices: dict[str, tuple[Disagreement, ...]] = {}
     for consumers, names in _by_readers(readers).items():
         pairs = list(combinations(consumers, 2))
         matrices |= {name: tuple(Disagreement(*pair, 0, 0, 0, 0, 0, 0) for pair in pairs) for name in names}
         if not pairs:
             continue
-        counts = ", ".join(_pair_counts(index[a], index[b], "DISTINCT token" if many else "*") for a, b in pairs)
+        counts = ", ".join(_pair_counts(index[a], index[b], strings) for a, b in pairs)
         for name, *cells in connection.execute(
             f"SELECT field, {counts} FROM outcomes WHERE {_among(names)} GROUP BY field"
         ).fetchall():

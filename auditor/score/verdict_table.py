@@ -66,7 +66,7 @@ def _insert_sql(fields: Sequence[str], pattern: str, *, payloads: bool) -> str:
     return f"""
         INSERT INTO judged
         SELECT p.field, p.outcome, u.unit, t.unit, p.n, p.first_row, p.place, {pattern}, u.shape,
-            {_content("p.prediction")} IS NOT DISTINCT FROM {_content("p.reference")}
+            {_same_text("p.prediction", "p.reference")}
         FROM (SELECT * FROM pairs WHERE {chosen}) p
         LEFT JOIN (SELECT * FROM outcomes WHERE {chosen}) u
             ON {both.format("u")}u.token = p.prediction{same_payload}
@@ -81,9 +81,14 @@ def _among(column: str, names: Sequence[str]) -> str:
     return f"{column} IN ({quoted})" if len(names) > 1 else f"{column} = {quoted}"
 
 
-def _content(token: str) -> str:
-    """Text that people compare today: the content of a string, the source text of anything else."""
-    return f"CASE WHEN starts_with({token}, '\"') THEN {token}[2:-2] ELSE {token} END"
+def _same_text(left: str, right: str) -> str:
+    """Compare what people compare today: the content of a string, the source text of anything else."""
+    contents = (f"CASE WHEN starts_with({token}, '\"') THEN {token}[2:-2] ELSE {token} END" for token in (left, right))
+    # Two tokens of strings are the same where their contents are.
+    return (
+        f"CASE WHEN starts_with({left}, '\"') AND starts_with({right}, '\"') THEN {left} = {right} "
+        f"ELSE {' IS NOT DISTINCT FROM '.join(contents)} END"
+    )
 
 
 def _pattern_sql(
