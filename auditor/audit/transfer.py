@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
 #: Up to here values travel as Python lists (0.7 us each); importing Arrow costs as much as half a million of them.
 SHORT = 50_000
+
+#: Up to here they do so even where Arrow is already there.
+VERY_SHORT = 1_000
 
 #: Values of a column that are packed at once: bounds the memory of texts in flight.
 CHUNK = 262_144
@@ -45,7 +49,7 @@ class Cells:
     @property
     def is_short(self) -> bool:
         """Whether the column is a plain list still."""
-        return not self._packed and len(self._open) <= SHORT
+        return not self._packed and _travels_as_list(len(self._open))
 
     def chunks(self) -> Iterator[list[Any]]:
         """Give the values as lists, one packed chunk at a time."""
@@ -75,6 +79,10 @@ class Cells:
         return {str: pa.string(), int: pa.int64(), bool: pa.bool_()}[self.kind]
 
 
+def _travels_as_list(values: int) -> bool:
+    return values <= (VERY_SHORT if "pyarrow" in sys.modules else SHORT)
+
+
 @contextmanager
 def shown(connection: DuckDBPyConnection, name: str, columns: Mapping[str, Cells]) -> Iterator[None]:
     """Show columns of one length to DuckDB as a table while the block runs."""
@@ -100,7 +108,7 @@ def fetched(
     connection: DuckDBPyConnection, query: str, parameters: Mapping[str, object], rows: int
 ) -> Iterator[tuple[Sequence[Any], ...]]:
     """Run a query of about `rows` rows; gives its columns, chunk by chunk."""
-    if rows <= SHORT:
+    if _travels_as_list(rows):
         found = connection.execute(query, dict(parameters)).fetchall()
         if found:
             yield tuple(zip(*found, strict=True))
@@ -118,7 +126,7 @@ def read_columns(
 ) -> dict[str, Cells]:
     """Run a query of about `rows` rows; gives its columns, which have the names and kinds of `kinds`."""
     columns = {name: Cells(kind) for name, kind in kinds.items()}
-    if rows <= SHORT:
+    if _travels_as_list(rows):
         for chunk in fetched(connection, query, parameters, rows):
             for column, values in zip(columns.values(), chunk, strict=True):
                 column.extend(values)

@@ -45,7 +45,8 @@ def test_the_thresholds_change_no_result(tmp_path: Path, monkeypatch: pytest.Mon
     small = audited(tmp_path)
     monkeypatch.setattr(auditor.audit.run, "SMALL", -1)
     monkeypatch.setattr(verdict_table, "TOGETHER", -1)
-    monkeypatch.setattr(transfer, "SHORT", -1)
+    for name in ("SHORT", "VERY_SHORT"):
+        monkeypatch.setattr(transfer, name, -1)
     large = audited(tmp_path)
     assert "9 is no ordinal within 1..5" in small[0]
     assert small[1] == large[1]
