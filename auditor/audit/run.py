@@ -12,13 +12,14 @@ import duckdb
 from auditor.audit.alone import ask_alone
 from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
-from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
+from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.environments import Answered, Probes, probe_all
 from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Progress, RunFinished
 from auditor.audit.neighbours import ask_neighbours
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
+from auditor.audit.small_outcomes import SMALL, create_small_outcomes
 from auditor.audit.summary import (
     all_columns,
     column_notes,
@@ -83,16 +84,23 @@ def audit(
     broken_references: BrokenReferences = "stop",
     store: bool = True,
     probe: Level = "full",
+    starting: Starting | None = None,
 ) -> Generator[Event, None, None]:
     """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`.
+
+    Workers start while the cases are read, or have been started before (`starting`); they are ended here.
 
     With `broken_references="stop"` a run with broken references carries no rates. `probe` says how much is
     decoded again in other environments. Raises AuditorError when there is no faithful score: a consumer cannot be
     started, an input cannot be read whole, the run cannot be written.
     """
     try:
-        with ExitStack() as folders, closing(connect(_open_spill(folders))) as connection:
-            yield from _audit(connection, spec, broken_references, probe, store)
+        with (
+            starting or Starting(spec, list(spec.consumers.values())) as workers,
+            ExitStack() as folders,
+            closing(connect(_open_spill(folders))) as connection,
+        ):
+            yield from _audit(connection, spec, workers, broken_references, probe, store)
     except (duckdb.Error, MemoryError, OSError) as error:
         lack = no_room(error)
         if lack is None:
@@ -116,27 +124,26 @@ def _open_spill(folders: ExitStack) -> str:
 def _audit(
     connection: duckdb.DuckDBPyConnection,
     spec: AuditSpec,
+    workers: Starting,
     broken_references: BrokenReferences,
     probe: Level,
     store: bool,
 ) -> Generator[Event, None, None]:
-    with ExitStack() as stack:
-        payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
-        loaded = load(spec, connection, payloads=payloads)
-        yield CasesLoaded(loaded.cases)
-        keys = payload_keys(connection, loaded.carried) if payloads else None
-        sessions = open_sessions(spec, list(spec.consumers.values()), stack, carried=loaded.carried, keys=keys)
-        yield from (ConsumerReady(session.readiness) for session in sessions.values())
-        batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
-        given = _Input(loaded, payloads, keys, batches, probe)
-        decoded = yield from _decode(connection, spec, sessions, given)
-        stack.close()
-        create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
-        run = _score(connection, spec, loaded, decoded, broken_references)
-        folder = None
-        if store:
-            folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
-        yield RunFinished(run, folder)
+    payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
+    loaded = load(spec, connection, payloads=payloads)
+    yield CasesLoaded(loaded.cases)
+    keys = payload_keys(connection, loaded.carried) if payloads else None
+    sessions = workers.ready(loaded.carried, keys)
+    yield from (ConsumerReady(session.readiness) for session in sessions.values())
+    batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
+    decoded = yield from _decode(connection, spec, sessions, _Input(loaded, payloads, keys, batches, probe))
+    workers.close()
+    create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
+    run = _score(connection, spec, loaded, decoded, broken_references)
+    folder = None
+    if store:
+        folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
+    yield RunFinished(run, folder)
 
 
 def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tuple[str, ...]]:
@@ -200,6 +207,9 @@ def _fill_outcomes(
     index: Mapping[str, int],
 ) -> None:
     create_faults(connection)
+    if sum(map(len, units.values())) <= SMALL:
+        create_small_outcomes(connection, spec, units, answers, index)
+        return
     for name, one in units.items():
         add_field(connection, spec, one, answers, index)
         for consumer in spec.consumers:
