@@ -119,9 +119,10 @@ def _typed(field: FieldSpec, units: FieldUnits) -> _Reading:
 
 def _judged(field: FieldSpec, reading: _Reading) -> list[str | None]:
     """Give the keys of a reading; what the field's type cannot hold is rejected there, never a value."""
+    known = {text: grain_key(field, text) for text in set(reading.texts) if text is not None}
     keys: list[str | None] = []
     for row, text in enumerate(reading.texts):
-        key = None if text is None else grain_key(field, text)
+        key = None if text is None else known[text]
         if text is not None and key is None:
             reading.letters[row], reading.texts[row] = "r", None
             reading.errors[row] = unexpected_type(field, text)

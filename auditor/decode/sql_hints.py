@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from auditor.decode.plan import Plan
@@ -61,18 +62,26 @@ def hints_of(sql: str, functions: Mapping[str, str], column: str | None = None) 
     >>> hints_of("coalesce(try_cast(value as date), current_date)", {"current_date": "CONSISTENT_WITHIN_QUERY"})
     ('calls current_date (the clock; DuckDB: CONSISTENT_WITHIN_QUERY)',)
     """
-    import sqlglot  # takes 0.1 s, and most consumers have no SQL
-    from sqlglot.errors import SqlglotError
-
-    try:
-        tree = sqlglot.parse_one(sql, dialect="duckdb")
-    except SqlglotError:
+    tree = _tree(sql)
+    if tree is None:
         return ()
     reached = _reached(tree, column) if column is not None else None
     hints = (
         hint for node in tree.walk() if reached is None or _concerns(node, reached) for hint in _of(node, functions)
     )
     return tuple(dict.fromkeys(hints))
+
+
+@lru_cache(maxsize=8)
+def _tree(sql: str) -> Any:
+    """Parse a text; None where sqlglot cannot. A model is asked about once for each of its columns."""
+    import sqlglot  # takes 0.1 s, and most consumers have no SQL
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return sqlglot.parse_one(sql, dialect="duckdb")
+    except SqlglotError:
+        return None
 
 
 def _reached(tree: Any, column: str) -> set[str]:

@@ -14,6 +14,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+import msgspec
+
 from auditor.errors import StoreError
 from auditor.model.run import SCHEMA, Column, Finding, Interval, Run
 from auditor.model.verdicts import FIELD_VERDICTS
@@ -40,8 +42,10 @@ def from_document(document: Any) -> Run:
 
 def to_json_text(run: Run) -> str:
     """Give the document as JSON text: the same bytes for the same run, and valid UTF-8 whatever the data holds."""
-    text = json.dumps(to_document(run), ensure_ascii=False, allow_nan=False, indent=2)
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    # Indented by msgspec: json writes indented text in Python, ten times as slowly.
+    text = json.dumps(to_document(run), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return msgspec.json.format(text, indent=2) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -18,6 +18,10 @@ MOST_SHAPES = 60
 #: Characters shown of a shape's example, as of a finding's witness: a field may hold a text of megabytes.
 LONGEST_EXAMPLE = 2000
 
+#: Counts of a pair of consumers, and pairs in a whole number of 64 bits.
+_BITS = 6
+_PAIRS_OF_MASK = 10
+
 #: Letters of a verdict where the consumer took no value from what it was sent.
 _LOST = "rndct"
 
@@ -176,31 +180,45 @@ def disagreements(
 
     In the fields `by_role` a string that is both a prediction and a reference has a row as each.
     """
-    strings = _strings(connection, by_role)
-    matrices: dict[str, tuple[Disagreement, ...]] = {}
-    for consumers, names in _by_readers(readers).items():
-        pairs = list(combinations(consumers, 2))
-        matrices |= {name: tuple(Disagreement(*pair, 0, 0, 0, 0, 0, 0) for pair in pairs) for name in names}
-        if not pairs:
-            continue
-        counts = ", ".join(_pair_counts(index[a], index[b], strings) for a, b in pairs)
-        for name, *cells in connection.execute(
-            f"SELECT field, {counts} FROM own_outcomes WHERE {_among(names)} GROUP BY field"
-        ).fetchall():
-            rows = (cells[start : start + 6] for start in range(0, len(cells), 6))
-            matrices[name] = tuple(Disagreement(*pair, *row) for pair, row in zip(pairs, rows, strict=True))
-    return matrices
+    pairs = {name: list(combinations(consumers, 2)) for name, consumers in readers.items()}
+    places = sorted({(index[a], index[b]) for some in pairs.values() for a, b in some})
+    counts = {name: [[0] * _BITS for _ in places] for name in readers}
+    if places:
+        is_one = _strings(connection, by_role) == "*"
+        for name, n, *masks in connection.execute(_masks_sql(places, is_one=is_one)).fetchall():
+            for place, cells in enumerate(counts[name]):
+                number, shift = divmod(place, _PAIRS_OF_MASK)
+                for bit in range(_BITS):
+                    cells[bit] += n if masks[number] >> (shift * _BITS + bit) & 1 else 0
+    return {
+        name: tuple(Disagreement(a, b, *counts[name][places.index((index[a], index[b]))]) for a, b in some)
+        for name, some in pairs.items()
+    }
 
 
-def _pair_counts(left: int, right: int, strings: str) -> str:
-    a, b = f"coalesce(s{left} = 'v', false)", f"coalesce(s{right} = 'v', false)"
-    both = f"s{left} IS NOT NULL AND s{right} IS NOT NULL"
-    cases = [
-        both,
-        f"{a} AND {b} AND k{left} = k{right}",
-        f"{a} AND {b} AND k{left} <> k{right}",
-        f"{both} AND {a} AND NOT {b}",
-        f"{both} AND {b} AND NOT {a}",
-        f"{both} AND NOT {a} AND NOT {b}",
+def _masks_sql(places: Sequence[tuple[int, int]], *, is_one: bool) -> str:
+    """SQL: how many strings of each field are to each other what a mask of some bits per pair of consumers says.
+
+    `is_one` says that a string has one row only; of several rows each adds its bits.
+    """
+    masks = [
+        " | ".join(
+            f"({_pair_bits(*pair)} << {shift * _BITS})" for shift, pair in enumerate(places[start:][:_PAIRS_OF_MASK])
+        )
+        for start in range(0, len(places), _PAIRS_OF_MASK)
     ]
-    return ", ".join(f"count({strings}) FILTER ({case})" for case in cases)
+    names = [f"m{number}" for number in range(len(masks))]
+    given = ", ".join(f"{mask} AS {name}" for name, mask in zip(names, masks, strict=True))
+    of_rows = f"SELECT field, token, {given} FROM own_outcomes"
+    if not is_one:
+        of_rows = (
+            f"SELECT field, {', '.join(f'bit_or({m}) AS {m}' for m in names)} FROM ({of_rows}) GROUP BY field, token"
+        )
+    return f"SELECT field, count(*), {', '.join(names)} FROM ({of_rows}) GROUP BY ALL"
+
+
+def _pair_bits(left: int, right: int) -> str:
+    """SQL: a bit per count of a `Disagreement`, set where a row counts there; none where one reads nothing."""
+    return f"""CASE WHEN s{left} IS NULL OR s{right} IS NULL THEN 0
+        WHEN s{left} = 'v' AND s{right} = 'v' THEN CASE k{left} = k{right} WHEN true THEN 3 WHEN false THEN 5 ELSE 1 END
+        WHEN s{left} = 'v' THEN 9 WHEN s{right} = 'v' THEN 17 ELSE 33 END::BIGINT"""
