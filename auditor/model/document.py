@@ -42,10 +42,13 @@ def from_document(document: Any) -> Run:
 
 def to_json_text(run: Run) -> str:
     """Give the document as JSON text: the same bytes for the same run, and valid UTF-8 whatever the data holds."""
-    # Indented by msgspec: json writes indented text in Python, ten times as slowly.
-    text = json.dumps(to_document(run), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    text = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    return msgspec.json.format(text, indent=2) + "\n"
+    document = to_document(run)
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    if _SURROGATE.search(text) is None:
+        return msgspec.json.format(text, indent=2) + "\n"
+    # What msgspec does not take, json indents too, but ten times as slowly.
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def _plain(value: Any) -> Any:
