@@ -66,10 +66,8 @@ def hints_of(sql: str, functions: Mapping[str, str], column: str | None = None) 
     if tree is None:
         return ()
     reached = _reached(tree, column) if column is not None else None
-    hints = (
-        hint for node in tree.walk() if reached is None or _concerns(node, reached) for hint in _of(node, functions)
-    )
-    return tuple(dict.fromkeys(hints))
+    found = _hints_of(sql, tuple(functions.items()))
+    return tuple(dict.fromkeys(hint for node, hint in found if reached is None or _concerns(node, reached)))
 
 
 @lru_cache(maxsize=8)
@@ -82,6 +80,13 @@ def _tree(sql: str) -> Any:
         return sqlglot.parse_one(sql, dialect="duckdb")
     except SqlglotError:
         return None
+
+
+@lru_cache(maxsize=8)
+def _hints_of(sql: str, functions: tuple[tuple[str, str], ...]) -> list[tuple[Any, str]]:
+    """Give each hint in a text with its node, whatever column it concerns."""
+    tree, words = _tree(sql), dict(functions)
+    return [] if tree is None else [(node, hint) for node in tree.walk() for hint in _of(node, words)]
 
 
 def _reached(tree: Any, column: str) -> set[str]:
