@@ -57,16 +57,25 @@ class Starting:
     def _start(self, consumer: ConsumerSpec) -> Session:
         environment = self._spec.environment.environment()
         # What the cases carry matters only where payloads are read whole: no other worker waits for it.
-        carried, keys = self._carried.result() if wants_payload(consumer) else (None, None)
+        carried, keys = self._told_cases(consumer) if wants_payload(consumer) else (None, None)
         session = open_session(
             self._spec, consumer, environment, self._spec.fields, carried=carried, keys=keys, stop=self._stop
         )
         # Entered by the thread that starts it: an interrupt finds every worker either here or not yet ready.
         return self._ends.enter_context(session)
 
-    def ready(self, carried: frozenset[str] | None, keys: PayloadKeys | None) -> dict[str, Session]:
-        """Wait for all; where one cannot start, all are ended at once. `carried` and `keys`: see `open_session`."""
+    def _told_cases(self, consumer: ConsumerSpec) -> tuple[frozenset[str] | None, PayloadKeys | None]:
+        """Wait for what the cases carry, and import meanwhile what a model is read with."""
+        if consumer.adapter == "sql":
+            import auditor.decode.sql_model  # noqa: F401
+        return self._carried.result()
+
+    def tell(self, carried: frozenset[str] | None, keys: PayloadKeys | None) -> None:
+        """Say what the cases carry, for which some workers wait; see `open_session`."""
         self._carried.set_result((carried, keys))
+
+    def ready(self) -> dict[str, Session]:
+        """Wait for all, once `tell` was called; where one cannot start, all are ended at once."""
         futures = list(self._futures.values())
         if wait(futures, return_when=FIRST_EXCEPTION).not_done:
             wait(futures, OTHER_STARTS)

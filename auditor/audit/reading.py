@@ -76,7 +76,8 @@ def read_strings(
         )
     asked = [one for one in spec.consumers.values() if not one.reads or field_name in one.reads]
     with Starting(spec, asked) as starting:
-        sessions = starting.ready(frozenset(), None)
+        starting.tell(frozenset(), None)
+        sessions = starting.ready()
         sent = {name: sent_strings(spec.consumers[name], tokens) for name in sessions}
         decoded = {
             name: decode_sent(session, spec.fields[field_name], sent[name])

@@ -56,12 +56,12 @@ BrokenReferences = Literal["stop", "report"]
 
 @dataclass(frozen=True)
 class _Input:
-    """What the decoding phase is given: the cases, their payloads if they are kept, and batches."""
+    """What the decoding phase is given: the cases, the keys of their payloads if they are kept, batches and units."""
 
     loaded: Loaded
-    payloads: bool
     keys: PayloadKeys | None
     batches: Batches
+    units: Mapping[str, FieldUnits]
     probe: Level
 
 
@@ -132,11 +132,7 @@ def _audit(
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
     loaded = load(spec, connection, payloads=payloads)
     yield CasesLoaded(loaded.cases)
-    keys = payload_keys(connection, loaded.carried) if payloads else None
-    sessions = workers.ready(loaded.carried, keys)
-    yield from (ConsumerReady(session.readiness) for session in sessions.values())
-    batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
-    decoded = yield from _decode(connection, spec, sessions, _Input(loaded, payloads, keys, batches, probe))
+    decoded = yield from _start_and_decode(connection, spec, workers, loaded, probe, payloads=payloads)
     workers.close()
     create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
     run = _score(connection, spec, loaded, decoded, broken_references)
@@ -144,6 +140,36 @@ def _audit(
     if store:
         folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
     yield RunFinished(run, folder)
+
+
+def _start_and_decode(
+    connection: duckdb.DuckDBPyConnection,
+    spec: AuditSpec,
+    workers: Starting,
+    loaded: Loaded,
+    probe: Level,
+    *,
+    payloads: bool,
+) -> Generator[Event, None, _Decoded]:
+    """Number the raw values while the last workers start, then decode all of them."""
+    keys = payload_keys(connection, loaded.carried) if payloads else None
+    workers.tell(loaded.carried, keys)
+    batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
+    given = _Input(loaded, keys, batches, _units(connection, spec, batches, payloads=payloads), probe)
+    sessions = workers.ready()
+    yield from (ConsumerReady(session.readiness) for session in sessions.values())
+    return (yield from _decode(connection, spec, sessions, given))
+
+
+def _units(
+    connection: duckdb.DuckDBPyConnection, spec: AuditSpec, batches: Batches, *, payloads: bool
+) -> dict[str, FieldUnits]:
+    create_units(connection, payloads=payloads, by_role=tuple(batches))
+    counts = count_units(connection)
+    return {
+        name: field_units(connection, name, counts.get(name, 0), payloads=payloads, by_role=name in batches)
+        for name in spec.fields
+    }
 
 
 def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tuple[str, ...]]:
@@ -173,13 +199,7 @@ def _decode(
     sessions: Mapping[str, Session],
     given: _Input,
 ) -> Generator[Progress, None, _Decoded]:
-    readers, batches = _readers(spec, sessions), given.batches
-    create_units(connection, payloads=given.payloads, by_role=tuple(batches))
-    counts = count_units(connection)
-    units = {
-        name: field_units(connection, name, counts.get(name, 0), payloads=given.payloads, by_role=name in batches)
-        for name in spec.fields
-    }
+    readers, batches, units = _readers(spec, sessions), given.batches, given.units
     answers: dict[tuple[str, str], Answers] = {}
     for event in ask_all(spec, sessions, units, batches):
         if isinstance(event, Progress):
