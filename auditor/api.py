@@ -22,7 +22,7 @@ from auditor.store.reading import load_run
 if TYPE_CHECKING:
     import duckdb
 
-TABLES = ("pairs", "outcomes", "faults")
+TABLES = ("pairs", "outcomes", "faults", "moves")
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,12 @@ class AuditedRun:
         """Give one column; KeyError names those there are."""
         return self.run.column(field, consumer)
 
-    def table(self, name: Literal["pairs", "outcomes", "faults"]) -> duckdb.DuckDBPyRelation:
+    def table(self, name: Literal["pairs", "outcomes", "faults", "moves"]) -> duckdb.DuckDBPyRelation:
         """Give a table of the run as a DuckDB relation (``.df()``, ``.pl()``, ``.to_arrow_table()``).
 
         `pairs`: one row per distinct pair, a verdict letter per consumer in `pattern`; `outcomes`: one row per distinct
-        raw value, s/v/k (status, value, grain key) per consumer number; `faults`: why a consumer has no value.
+        raw value, s/v/k (status, value, grain key) per consumer number; `faults`: why a consumer has no value;
+        `moves`: one row per raw value, consumer and environment in which it is not what it is in the base.
         """
         import duckdb
 
@@ -78,11 +79,26 @@ class AuditedRun:
         decoded to, as tagged text), `error` (why the prediction has no value). In no particular order; counted by
         field, consumer and verdict it gives the numbers of the columns. StoreError where the run was not stored.
         """
-        from auditor.audit.case_verdicts import case_verdicts
+        from auditor.audit.stored_lists import case_verdicts
 
         if self.folder is None:
             raise StoreError("this run was not stored, so it has no verdicts of cases; run with store=True")
         return case_verdicts(self.run, self.folder)
+
+    def moves(self) -> duckdb.DuckDBPyRelation:
+        """Give every raw value that is something else in another environment: what the findings show two strings of.
+
+        Columns: `field`, `consumer`, `raw` (as JSON text), `is_prediction`, `is_reference`, `codes` (of the findings
+        that it is one of, blank-separated), `environment` (a name of ``run.probe.environments``, or in words the rows
+        that were loaded with it), `status`, `value` and `error` there, `base_status` and `base_value`. An environment
+        has one factor that is not that of the base; `environment` is NULL where only several factors together, or
+        chance, move the value. StoreError where the run was not stored.
+        """
+        from auditor.audit.stored_lists import stored_moves
+
+        if self.folder is None:
+            raise StoreError("this run was not stored, so it has no moves; run with store=True")
+        return stored_moves(self.run, self.folder)
 
     def write(self, path: str | Path) -> Path:
         """Render the run to a file; the suffix picks the format (.html .json .md .csv)."""

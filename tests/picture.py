@@ -16,7 +16,7 @@ SHOWN = (
     "contracts ",
     "effective_date ",
     "auto_renew ",
-    "HIGH    sentinel-collapse",
+    "HIGH    timezone-dependent",
     "HIGH    value-disagreement  effec",
 )
 _BLOCK = re.compile(r"(?<=<!-- picture -->\n```text\n).*?(?=\n```\n)", re.DOTALL)

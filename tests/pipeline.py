@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import json
+import os
+import shutil
+import subprocess
+import tempfile
 import tomllib
+from base64 import b64encode
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
@@ -16,18 +22,72 @@ import duckdb
 from pydantic import TypeAdapter
 
 FOLDER = Path(__file__).parents[1] / "consumers"
+PROGRAMS = Path(__file__).parent / "programs"
 SPEC = tomllib.loads((FOLDER / "audit.toml").read_text())
-CONSUMERS: dict[str, Any] = SPEC["consumers"]
+#: Those that run here: the others need a program that is not installed, and are left out of an audit too.
+CONSUMERS: dict[str, Any] = {
+    name: one for name, one in SPEC["consumers"].items() if all(shutil.which(needed) for needed in one.get("needs", ()))
+}
 
 
 def decode(consumer: str, field: str, token: str) -> str:
     """Read a raw value (its JSON text) as production does: tagged text, or `null`, or `rejected`."""
+    if CONSUMERS[consumer]["adapter"] == "process":
+        return {"portal": _ask_portal, "erp": _ask_erp}[consumer](_FUNCTIONS[field], token)
     reader = {"python": _call, "pydantic": _validate, "sql": _select}[CONSUMERS[consumer]["adapter"]]
     try:
         value = reader(consumer, field, token)
     except Exception:  # noqa: BLE001 - whatever a parser raises, it rejects
         return "rejected"
     return "null" if value is None else tagged(field, value)
+
+
+#: The functions of the portal and of the ERP that read a field.
+_FUNCTIONS = {
+    "effective_date": "effectiveDate",
+    "total_amount": "totalAmount",
+    "term_months": "termMonths",
+    "auto_renew": "autoRenew",
+    "billing_cycle": "billingCycle",
+    "po_number": "poNumber",
+}
+
+
+def _ask_portal(function: str, token: str) -> str:
+    return _answer(_portal(), json.dumps([function, token]))
+
+
+def _ask_erp(function: str, token: str) -> str:
+    return _answer(_erp(), f"{function} {b64encode(_content(token).encode()).decode()}")
+
+
+def _answer(program: subprocess.Popen[str], line: str) -> str:
+    assert program.stdin is not None
+    assert program.stdout is not None
+    program.stdin.write(line + "\n")
+    program.stdin.flush()
+    return program.stdout.readline().rstrip("\n")
+
+
+@cache
+def _portal() -> subprocess.Popen[str]:
+    return _started(["node", str(PROGRAMS / "call_portal.mjs")])
+
+
+@cache
+def _erp() -> subprocess.Popen[str]:
+    classes = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, classes, ignore_errors=True)
+    sources = [FOLDER / "erp" / "Contracts.java", PROGRAMS / "CallContracts.java"]
+    subprocess.run(["javac", "-d", classes, *map(str, sources)], check=True)
+    return _started(["java", "-cp", classes, "CallContracts"])
+
+
+def _started(command: list[str]) -> subprocess.Popen[str]:
+    environment = {**os.environ, "TZ": "UTC"}
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    atexit.register(program.kill)
+    return program
 
 
 def tagged(field: str, value: Any) -> str:

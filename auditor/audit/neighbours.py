@@ -1,4 +1,8 @@
-"""Reads the batches of every consumer of batches again in other company."""
+"""Reads the batches of every consumer of batches again in other company, and keeps what moved as a table.
+
+``neighbour_moves(unit, consumer, code, company, s, v, k, error)``: what a raw value is in some company, where that is
+not what it is in the batch that is scored.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,10 @@ def ask_neighbours(
     The references are a batch that is scored only where this consumer reads them.
     """
     probes = []
+    connection.execute(
+        "CREATE OR REPLACE TABLE neighbour_moves (unit BIGINT, consumer BIGINT, code VARCHAR, company VARCHAR,"
+        " s VARCHAR, v VARCHAR, k VARCHAR, error VARCHAR)"
+    )
     for name, session in sessions.items():
         consumer = spec.consumers[name]
         for field_name in session.readiness.reads if consumer.batch and batches else ():
@@ -36,8 +44,21 @@ def ask_neighbours(
             for role in ROLES if field.reference in (name, "each") else ROLES[:1]:
                 rows = rows_for(consumer, batches[field_name][role])
                 batch = _batch(connection, field, role, rows, index[name])
-                probes.append(probe_neighbours(session, field, consumer.receives, batch))
+                probe = probe_neighbours(session, field, consumer.receives, batch)
+                _keep_moves(connection, probe, index[name])
+                probes.append(probe)
     return tuple(probes), tuple(_note(probe) for probe in probes)
+
+
+def _keep_moves(connection: DuckDBPyConnection, probe: NeighbourProbe, number: int) -> None:
+    rows = [
+        (unit, number, move.code, company, answer.letter, answer.text, answer.key, answer.error)
+        for move in probe.moves
+        for company, answer in move.readings[1:]
+        for unit in move.units
+    ]
+    if rows:
+        connection.executemany("INSERT INTO neighbour_moves VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def _batch(connection: DuckDBPyConnection, field: FieldSpec, role: Role, rows: Sequence[str], number: int) -> Batch:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from auditor.audit.consumers import Starting
-from auditor.audit.reading_probes import Dependence, Elsewhere, probe_strings, sent_strings
+from auditor.audit.reading_probes import Dependence, Elsewhere, probe_company, probe_strings, sent_strings, with_company
 from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.judge.answers import answer_at
@@ -84,9 +84,16 @@ def read_strings(
             for name, session in sessions.items()
             if field_name in session.readiness.reads
         }
+        company = {
+            name: probe_company(sessions[name], spec.consumers[name], spec.fields[field_name], tokens, some)
+            for name, some in decoded.items()
+            if spec.consumers[name].batch and probe != "off"
+        }
         hints = {name: field_hints(session.plan, session.readiness) for name, session in sessions.items()}
     hinted = {name: hints[name][field_name] for name in decoded if field_name in hints[name]}
     elsewhere = probe_strings(spec, spec.fields[field_name], sent, decoded, probe)
+    for name, found in company.items():
+        elsewhere[name] = with_company(elsewhere[name], spec.fields[field_name], tokens, found)
     return tuple(
         _reading(spec.fields[field_name], token, i, decoded, elsewhere, hinted) for i, token in enumerate(tokens)
     )

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from auditor.decode.session import Session
 from auditor.findings.dependence_cause import cause_of, location_of, site_text
+from auditor.findings.neighbour_dependent import company_cause
+from auditor.judge.answers import answer_at
 from auditor.model.decoding import Decoding, Decodings
 from auditor.model.dependence import Mover, Probed
 from auditor.model.environment import Environment
+from auditor.model.neighbours import NeighbourProbe
 from auditor.model.run import Location
 from auditor.probe import Level, Question
 from auditor.probe.environments import Course
+from auditor.probe.neighbours import Batch, probe_neighbours
 from auditor.probe.questions import lost_in
 from auditor.probe.sent import Sent
 from auditor.probe.side_by_side import Subject, probe_side_by_side
@@ -66,6 +71,32 @@ def probe_strings(
     tokens = (token for name in decoded for token in sent[name].tokens)
     results = probe_side_by_side(spec, subjects, tokens, level, carried=frozenset(), keys=None)
     return {name: _elsewhere(spec.folder, course, probed) for name, (probed, course) in results.items()}
+
+
+def probe_company(
+    session: Session, consumer: ConsumerSpec, field: FieldSpec, tokens: Sequence[str], decoded: Decodings
+) -> NeighbourProbe:
+    """Read the strings, one batch in the base, again in other company."""
+    scored = {token: answer_at(field, decoded, position) for position, token in enumerate(tokens)}
+    batch = Batch("prediction", tokens, dict.fromkeys(scored, ()), scored)
+    return probe_neighbours(session, field, consumer.receives, batch)
+
+
+def with_company(elsewhere: Elsewhere, field: FieldSpec, tokens: Sequence[str], probe: NeighbourProbe) -> Elsewhere:
+    """Add what moved with the other rows."""
+    by_token: dict[str, list[Dependence]] = {}
+    for move in probe.moves:
+        decodings = tuple(answer.decoding(company) for company, answer in move.readings[1:])
+        by_token.setdefault(move.token, []).append(
+            Dependence(move.code, decodings, tried=len(probe.tried), cause=company_cause(field.type, move.code))
+        )
+    dependences = {
+        position: (*elsewhere.dependences.get(position, ()), *by_token.get(token, ()))
+        for position, token in enumerate(tokens)
+        if position in elsewhere.dependences or token in by_token
+    }
+    notes = (*elsewhere.not_varied, f"neighbours: {probe.not_varied}") if probe.not_varied else elsewhere.not_varied
+    return replace(elsewhere, dependences=dependences, not_varied=notes)
 
 
 def _question(field: FieldSpec, sent: Sent, decoded: Decodings) -> Question:

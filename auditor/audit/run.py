@@ -179,9 +179,10 @@ def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tupl
     }
     unread = [field for field, consumers in readers.items() if not consumers]
     if unread:
+        left_out = "".join(f"; {one.why}" for one in spec.left_out)
         raise AuditorError(
             f"{spec.file}: no consumer reads {', '.join(unread)}\n"
-            "  cause: no `reads` names it, and no model has a field or an output column of that name\n"
+            f"  cause: no `reads` names it, and no model has a field or an output column of that name{left_out}\n"
             "  next:  add it to the `reads` of a consumer, or remove it from [fields]"
         )
     for field, one in spec.fields.items():

@@ -228,6 +228,7 @@ def make_run(
         rates_withheld=withhold_rates,
         spec=spec.file.name,
         sources=sources,
-        notes=notes,
+        notes=tuple(f"{one.why}, so nothing here is about it" for one in spec.left_out) + notes,
+        left_out=spec.left_out,
         probe=probe,
     )

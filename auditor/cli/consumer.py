@@ -42,6 +42,9 @@ def of_spec(name: str, spec: Path | None) -> tuple[AuditSpec, ConsumerSpec]:
     read = read_spec(spec)
     if name in read.consumers:
         return read, read.consumers[name]
+    for one in read.left_out:
+        if one.name == name:
+            raise AuditorError(f"{read.file}: {one.why}\n  next:  install what is missing, or remove `needs`")
     near = nearest(name, read.consumers)
     next_step = f"\n  next:  did you mean {near!r}?" if near else ""
     raise AuditorError(f"{read.file}: no consumer {name!r}; there are: {', '.join(read.consumers)}{next_step}")

@@ -30,12 +30,14 @@ def read(
     from auditor.spec.read import read_spec
 
     tokens = [as_token(text, is_json=is_json) for text in strings]
-    level = Probe(probe)
-    readings = read_strings(read_spec(spec), field, tokens, probe=level.value)
+    level, audited = Probe(probe), read_spec(spec)
+    readings = read_strings(audited, field, tokens, probe=level.value)
     with readable_until_closed():
         for reading in readings:
             _print(reading)
         _print_limits(readings, level)
+        for one in audited.left_out:
+            typer.echo(one.why)
 
 
 def _print(reading: Reading) -> None:

@@ -66,7 +66,7 @@ def _order_draft(column: _Column) -> Draft:
         ORDER_CODE,
         title=f"{column.consumer} reads the same rows of {column.field} otherwise in another order: {_says(moves[0])}",
         detail=f"No row was added or taken away. {_varied(column, ORDER_CODE)}",
-        cause=_cause(column.type, "the rows that come first"),
+        cause=company_cause(column.type, ORDER_CODE),
     )
 
 
@@ -77,7 +77,7 @@ def _neighbour_draft(column: _Column) -> Draft:
         NEIGHBOUR_CODE,
         title=f"{column.consumer} reads {column.field} by what else is in the batch: {_says(moves[0])}",
         detail=f"One string has two readings, and the rows beside it decide. {_varied(column, NEIGHBOUR_CODE)}",
-        cause=_cause(column.type, "the other rows"),
+        cause=company_cause(column.type, NEIGHBOUR_CODE),
     )
 
 
@@ -159,7 +159,9 @@ def _shown(answer: Answer) -> str:
     return answer.text or STATUS_OF[answer.letter]
 
 
-def _cause(field_type: str, what: str) -> str:
+def company_cause(field_type: str, code: Moved) -> str:
+    """Say how a load comes to read a string of a type by the rows beside it."""
+    what = "the rows that come first" if code == ORDER_CODE else "the other rows"
     if field_type in _MOMENTS:
         return (
             f"The format is inferred from {what}: the first row, a sample, or the whole column decides whether the day "

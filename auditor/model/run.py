@@ -248,6 +248,26 @@ class BrokenReference:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A consumer that was not audited, for want of programs that it needs.
+
+    >>> LeftOut("portal", "web", ("node",)).why
+    'portal (web) is left out: node is not on PATH'
+    """
+
+    name: str
+    owner: str
+    missing: tuple[str, ...]
+
+    @property
+    def why(self) -> str:
+        """Say who is left out and why."""
+        owner = f" ({self.owner})" if self.owner else ""
+        verb = "is" if len(self.missing) == 1 else "are"
+        return f"{self.name}{owner} is left out: {' and '.join(self.missing)} {verb} not on PATH"
+
+
+@dataclass(frozen=True)
 class RunEnvironment:
     """The base environment of the run; `not_fixed` are ``consumer: part`` entries that could not be set."""
 
@@ -287,6 +307,7 @@ class Run:
     spec: str = ""
     sources: tuple[dict[str, Any], ...] = ()  # path, sha256, role of each input file
     notes: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
     probe: ProbeSummary | None = None  # None: stored before there were probes
     schema: int = SCHEMA
 

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from auditor.model import figures
+from auditor.model.figures import plural
 from auditor.model.run import Column, Run, Share
 from auditor.report import environments, view
 from auditor.report.groups import Group, grouped
@@ -108,7 +109,7 @@ def _head(run: Run) -> str:
     classes = view.counted(blocked)
     lines = [
         f"## {prose(run.name, 200) or 'Audit'}: {prose(view.bugs_line(run))}\n",
-        f"{run.cases.expected:,} cases, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
+        f"{plural(run.cases.expected, 'case')}, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
         f"{f' ({classes})' if classes else ''}, {run.cases.unrelated:,} unrelated.\n",
     ]
     if run.rates_withheld:

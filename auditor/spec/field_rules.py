@@ -108,6 +108,9 @@ def _check_reference(name: str, field: Entry, consumers: Mapping[str, Entry], mi
     if reader not in consumers:
         complain(f'there is no consumer "{reader}"', suggest(reader, [*consumers, *REFERENCE_READERS]))
         return
+    if consumers[reader].has("needs"):
+        what = f"{reader} is left out where what it needs is not installed, and the field would have no truth there"
+        complain(what, f"name another reader, or remove `needs` from {reader}")
     reads = reads_of(consumers[reader])
     if reads is not None and name not in reads:
         able = [other for other, entry in consumers.items() if name in (reads_of(entry) or ())]

@@ -79,6 +79,14 @@ def _command(value: object, complain: Complain) -> tuple[str, ...] | None:
     return None
 
 
+def _programs(value: object, complain: Complain) -> tuple[str, ...] | None:
+    names = [value] if isinstance(value, str) else value
+    if isinstance(names, list | tuple) and names and all(isinstance(name, str) and name.strip() for name in names):
+        return tuple(names)
+    complain(f"must list programs, not {shown(value)}", 'such as ["java", "javac"]')
+    return None
+
+
 def _duration(value: object, complain: Complain) -> float | None:
     seconds = _amount(value, SECONDS, "s")
     if seconds is not None and seconds > 0:
@@ -223,6 +231,9 @@ PATHS = Kind(_paths, {"anyOf": [_A_TEXT, {"type": "array", "items": _A_TEXT, "mi
 COMMAND = Kind(
     _command,
     {"type": "array", "items": {"type": "string"}, "minItems": 1, "examples": [["node", "portal/read.mjs"]]},
+)
+PROGRAMS = Kind(
+    _programs, {"anyOf": [_A_TEXT, {"type": "array", "items": _A_TEXT, "minItems": 1}], "examples": [["node"]]}
 )
 DURATION = Kind(
     _duration,

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditor.model.environment import BASE_CLOCK, Environment
+from auditor.model.run import LeftOut
 
 FieldType = Literal[
     "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
@@ -81,6 +82,9 @@ class ConsumerSpec(Table):
     command: tuple[str, ...] = Field(
         (), description="Program and arguments of a process consumer; run in `root`, else in the spec's folder."
     )
+    needs: tuple[str, ...] = Field(
+        (), description="Programs without which the consumer is left out of an audit, which then says so."
+    )
     interpreter: str | None = Field(None, description="Python interpreter of the consumer; ours by default.")
     timeout: float = Field(2.0, description="Seconds that one string may take.")
     memory: int = Field(
@@ -123,6 +127,8 @@ class EnvironmentSpec(Table):
 class AuditSpec(Table):
     """A whole spec. `file` is where it was read; every path in it is relative to `folder`.
 
+    `left_out` are consumers of the file that are in none of the rest, since what they need is not installed.
+
     >>> cases = CasesSpec(predictions=("predictions.csv",), references=("references.csv",))
     >>> AuditSpec(name="one", file=Path("audit.toml"), folder=Path(), cases=cases, fields={}, consumers={}).cases.id
     'case_id'
@@ -135,3 +141,4 @@ class AuditSpec(Table):
     fields: dict[str, FieldSpec]
     consumers: dict[str, ConsumerSpec]
     environment: EnvironmentSpec = EnvironmentSpec()
+    left_out: tuple[LeftOut, ...] = ()

@@ -20,6 +20,7 @@ from auditor.spec.keys import TABLES, TOP, required
 from auditor.spec.lines import KeyPath, key_lines
 from auditor.spec.mistakes import Mistakes, nearest, shown, suggest
 from auditor.spec.models import AuditSpec, CasesSpec, ConsumerSpec, EnvironmentSpec, FieldSpec
+from auditor.spec.needs import leave_out_missing
 
 _POSITION = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
@@ -84,7 +85,7 @@ def _spec_from(mapping: Mapping[str, Any], file: Path, lines: Mapping[KeyPath, i
     check_consumers(consumers, fields, file.parent, mistakes)
     if found := mistakes.all():
         raise SpecError(found)
-    return _models(str(name), file, cases, environment, fields, consumers)
+    return leave_out_missing(_models(str(name), file, cases, environment, fields, consumers))
 
 
 def _keys_that_are_no_text(value: object, above: KeyPath) -> Iterator[KeyPath]:

@@ -19,11 +19,21 @@ from auditor.model.run import Run
 from auditor.spec.models import AuditSpec
 from auditor.sql import literal
 
+#: What a raw value is elsewhere, where that is not what it is in the base: in which environment, or in which company.
+_MOVES = """
+    WITH found AS (
+        SELECT unit, consumer, string_agg(DISTINCT code, ' ' ORDER BY code) AS codes FROM movers GROUP BY ALL
+    )
+    SELECT unit, consumer, codes, environment, s, v, k, error FROM moves FULL JOIN found USING (unit, consumer)
+    UNION ALL SELECT * FROM neighbour_moves
+    ORDER BY unit, consumer, codes, environment"""
+
 #: Tables of a run. `pairs` has the verdicts and points into `outcomes`, which has the raw values and every decoding.
 TABLES = {
     "pairs": "SELECT * FROM judged",
     "outcomes": "SELECT * FROM outcomes",
     "faults": "SELECT * FROM faults",
+    "moves": _MOVES,
 }
 
 #: The folder of the input files in a run, and the file that says how they are read: cases and fields of the spec.

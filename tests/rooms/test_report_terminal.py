@@ -112,6 +112,12 @@ def test_broken_references_come_first_all_of_them_and_rates_are_withheld() -> No
         assert not re.search(r"\d/\d", columns) and right.isdisjoint(re.findall(r"\d+", columns))
 
 
+def test_of_many_broken_references_the_first_are_listed_and_the_rest_is_counted() -> None:
+    text = words(printed(replace(BROKEN, broken_references=BROKEN.broken_references * 4), 100))
+    assert "BROKEN REFERENCES 120" in text
+    assert "70 more are in the html and json reports: " in text
+
+
 def test_a_clean_run_says_what_that_does_not_prove() -> None:
     text = words(printed(CLEAN, 80))
     assert "No bugs found on these strings." in text and "does not prove the parsers right" in text

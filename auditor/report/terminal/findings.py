@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from rich.text import Text
@@ -15,15 +16,16 @@ from auditor.report.text import DATA_LIMIT, PROSE_LIMIT
 from auditor.report.witnesses import WitnessView, witness_views
 
 WITNESSES: Final = 3
+BROKEN: Final = 50
 SHAPES: Final = 8
 _STYLES: Final = {"high": "bold red", "medium": "yellow", "low": "blue", "info": "dim"}
 
 
 def write_broken_references(run: Run, paper: Paper) -> None:
-    """Print every reference that its decoder does not read."""
+    """Print the references that their decoder does not read: the first of them, and how many more there are."""
     broken = run.broken_references
     paper.line(paper.text(f"BROKEN REFERENCES  {len(broken):,}", "bold red"))
-    for item in broken:
+    for item in broken[:BROKEN]:
         error = f": {item.error}" if item.error else ""
         paper.line(
             paper.text(item.case_id, "bold"),
@@ -36,6 +38,10 @@ def write_broken_references(run: Run, paper: Paper) -> None:
             indent=2,
             hang=2,
         )
+    rest = Counter(f"{item.field} for {item.decoder}" for item in broken[BROKEN:])
+    if rest:
+        listed = ", ".join(f"{count:,} of {where}" for where, count in rest.items())
+        paper.line(paper.text(f"{rest.total():,} more are in the html and json reports: {listed}"), indent=2, hang=2)
     paper.blank()
 
 

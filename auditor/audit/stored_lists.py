@@ -1,9 +1,9 @@
-"""The verdict of every case: what the columns count, one by one, from what a run has stored."""
+"""Every verdict of a case, and every value that moves: what a run counts, one by one, from what it has stored."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -11,7 +11,7 @@ import duckdb
 from auditor.errors import InternalError, StoreError
 from auditor.load.case_rows import create_cases
 from auditor.model.run import Run
-from auditor.model.verdicts import VERDICT_OF
+from auditor.model.verdicts import STATUS_OF, VERDICT_OF
 from auditor.score.verdict_table import TYPED
 from auditor.spec.models import AuditSpec
 from auditor.sql import literal
@@ -24,14 +24,11 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     The relation is computed as it is read; the cases behind it are read again from the files that the run has kept.
     StoreError where the run holds no such files.
     """
-    connection = duckdb.connect()
-    for name in ("pairs", "outcomes", "faults"):
-        path = literal(str(folder / f"{name}.parquet"))
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({path})")
+    connection = _opened(folder, ("pairs", "outcomes", "faults"))
     spec = _stored_spec(run, folder)
     ((with_payloads,),) = connection.execute("SELECT count(payload) > 0 FROM outcomes").fetchall()
     create_cases(spec, connection, payloads=with_payloads)
-    _create_judged_cases(connection)
+    _create_judged_cases(connection, payloads=with_payloads)
     columns = [
         f"({literal(one.field)}, {literal(one.consumer)}, {position},"
         f" {_number(run, one.consumer)}, {_decoder(run, spec, one.field, one.consumer)})"
@@ -39,16 +36,52 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
         for position, one in enumerate((column for column in run.columns if column.field == name), 1)
     ]
     names = [consumer.name for consumer in run.consumers]
-    verdict = " ".join(f"WHEN {literal(letter)} THEN {literal(name)}" for letter, name in VERDICT_OF.items())
     return connection.sql(f"""
         SELECT j.case_id, j.field, c.consumer,
-            CASE substr(j.pattern, c.position, 1) {verdict} END AS verdict, j.prediction, j.reference,
+            {_named("substr(j.pattern, c.position, 1)", VERDICT_OF)} AS verdict, j.prediction, j.reference,
             {_chosen("u", "c.number", names)} AS value, {_chosen("t", "c.decoder", names)} AS reference_value,
             f.error
         FROM judged_cases j
         JOIN (VALUES {", ".join(columns)}) c(field, consumer, position, number, decoder) USING (field)
         LEFT JOIN outcomes u ON u.unit = j.p_unit LEFT JOIN outcomes t ON t.unit = j.r_unit
         LEFT JOIN faults f ON f.unit = j.p_unit AND f.consumer = c.number""")
+
+
+def stored_moves(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
+    """Give a row per raw value, consumer and environment in which it is not what it is in the base.
+
+    StoreError where the run holds no such table.
+    """
+    if not (folder / "moves.parquet").exists():
+        raise StoreError(
+            f"{folder / 'moves.parquet'}: no such file\n"
+            "  cause: the run was stored by an older version, or its folder was changed\n"
+            "  next:  run the audit again"
+        )
+    names = [consumer.name for consumer in run.consumers]
+    consumer = " ".join(f"WHEN {number} THEN {literal(name)}" for number, name in enumerate(names))
+    base_status = " ".join(f"WHEN {number} THEN o.s{number}" for number in range(len(names)))
+    return _opened(folder, ("outcomes", "moves")).sql(f"""
+        SELECT o.field, CASE m.consumer {consumer} END AS consumer, o.token AS raw,
+            o.role_prediction AS is_prediction, o.role_reference AS is_reference, m.codes, m.environment,
+            {_named("m.s", STATUS_OF)} AS status, m.v AS value, m.error,
+            {_named(f"CASE m.consumer {base_status} END", STATUS_OF)} AS base_status,
+            {_chosen("o", "m.consumer", names)} AS base_value
+        FROM moves m JOIN outcomes o USING (unit)
+        ORDER BY m.unit, m.consumer, m.codes, m.environment""")
+
+
+def _opened(folder: Path, tables: Sequence[str]) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    for name in tables:
+        path = literal(str(folder / f"{name}.parquet"))
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({path})")
+    return connection
+
+
+def _named(letter: str, names: Mapping[str, str]) -> str:
+    whens = " ".join(f"WHEN {literal(one)} THEN {literal(name)}" for one, name in names.items())
+    return f"CASE {letter} {whens} END"
 
 
 def _stored_spec(run: Run, folder: Path) -> AuditSpec:
@@ -74,16 +107,25 @@ def _stored_spec(run: Run, folder: Path) -> AuditSpec:
     )
 
 
-def _create_judged_cases(connection: duckdb.DuckDBPyConnection) -> None:
-    """Find for each case the pair that it is one of; a case that is in none, or a pair that lacks one, is an error."""
-    connection.execute("""
+def _create_judged_cases(connection: duckdb.DuckDBPyConnection, *, payloads: bool) -> None:
+    """Find for each case the pair that it is one of; a case that is in none, or a pair that lacks one, is an error.
+
+    `payloads` says that raw values are told apart by the payload that they stand in; otherwise a completion has one
+    here that nobody was given.
+    """
+    given, asserted = (
+        ("AND u.payload IS NOT DISTINCT FROM c.payload", "AND t.payload IS NOT DISTINCT FROM c.reference_payload")
+        if payloads
+        else ("", "")
+    )
+    connection.execute(f"""
         CREATE TABLE judged_cases AS
         SELECT c.case_id, c.field, c.prediction, c.reference, p.p_unit, p.r_unit, p.pattern
         FROM cases c
         LEFT JOIN outcomes u
-            ON u.field = c.field AND u.token = c.prediction AND u.payload IS NOT DISTINCT FROM c.payload
+            ON u.field = c.field AND u.token = c.prediction AND u.role_prediction {given}
         LEFT JOIN outcomes t
-            ON t.field = c.field AND t.token = c.reference AND t.payload IS NOT DISTINCT FROM c.reference_payload
+            ON t.field = c.field AND t.token = c.reference AND t.role_reference {asserted}
         JOIN (SELECT DISTINCT field, outcome, p_unit, r_unit, pattern FROM pairs) p
             ON p.field = c.field AND p.outcome = c.outcome AND p.p_unit IS NOT DISTINCT FROM u.unit
             AND p.r_unit IS NOT DISTINCT FROM t.unit""")

@@ -1,0 +1,86 @@
+"""A consumer whose program is not installed is left out, and every report says so: nobody takes it for a clean one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import auditor
+from auditor.errors import AuditorError, SpecError
+
+SPEC = """
+name = "shop"
+[cases]
+predictions = "records.csv"
+references = "records.csv"
+[fields.day]
+type = "date"
+{reference}
+[consumers.billing]
+adapter = "python"
+reads.day = "parsers:day"
+[consumers.portal]
+owner = "web"
+adapter = "process"
+command = ["no-such-runtime", "read.mjs"]
+needs = {needs}
+reads = ["day"]
+"""
+
+
+def shop(folder: Path, needs: str = '["no-such-runtime"]', reference: str = "", billing: str = "") -> Path:
+    (folder / "parsers.py").write_text("from datetime import date\nday = date.fromisoformat\n")
+    (folder / "records.csv").write_text("case_id,field,prediction,reference\n1,day,2024-03-01,2024-03-01\n")
+    text = SPEC.format(needs=needs, reference=reference).replace("[consumers.portal]", f"{billing}\n[consumers.portal]")
+    (folder / "audit.toml").write_text(text)
+    return folder
+
+
+def test_it_has_no_column_and_every_report_says_why(tmp_path: Path) -> None:
+    run = auditor.run(shop(tmp_path), probe="off")
+    assert [column.consumer for column in run.columns] == ["billing"]
+    assert [(one.name, one.owner, one.missing) for one in run.run.left_out] == [("portal", "web", ("no-such-runtime",))]
+    said = "portal (web) is left out: no-such-runtime is not on PATH"
+    for suffix in ("json", "html", "md"):
+        written = run.write(tmp_path / f"report.{suffix}").read_text(encoding="utf-8")
+        assert said in written.replace("\\", "")
+    stored = json.loads((run.folder / "run.json").read_text()) if run.folder else {}
+    assert stored["left_out"] == [{"name": "portal", "owner": "web", "missing": ["no-such-runtime"]}]
+    assert auditor.load(run.folder).run.left_out == run.run.left_out
+
+
+def test_the_commands_say_so_too(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "auditor"]
+    spec = str(shop(tmp_path))
+    shown = subprocess.run([*command, "run", "--probe", "off", spec], capture_output=True, text=True, check=True).stdout
+    assert "portal (web) is left out" in " ".join(shown.split())
+    read = [*command, "read", "day", "2024-03-01", "--probe", "off", "--spec", spec]
+    assert "portal (web) is left out" in subprocess.run(read, capture_output=True, text=True, check=True).stdout
+    checked = subprocess.run([*command, "consumer", "check", "portal", spec], capture_output=True, text=True)
+    assert (checked.returncode, "no-such-runtime is not on PATH" in checked.stderr) == (2, True)
+
+
+def test_what_is_installed_is_not_left_out(tmp_path: Path) -> None:
+    # sh is there, the command is not: that is a mistake, and no reason to leave the consumer out.
+    with pytest.raises(AuditorError, match="no such program on PATH"):
+        auditor.run(shop(tmp_path, needs='"sh"'), probe="off")
+
+
+def test_who_reads_references_cannot_be_left_out(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="the field would have no truth there"):
+        auditor.run(shop(tmp_path, reference='reference = "portal"'))
+
+
+def test_an_audit_of_nobody_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="every consumer needs a program that is not installed"):
+        auditor.run(shop(tmp_path, billing='needs = ["no-such-python"]'))
+
+
+@pytest.mark.parametrize("needs", ["[]", "[1]", "true", '""'])
+def test_needs_are_names_of_programs(tmp_path: Path, needs: str) -> None:
+    with pytest.raises(SpecError, match="must list programs"):
+        auditor.run(shop(tmp_path, needs=needs))

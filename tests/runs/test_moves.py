@@ -1,0 +1,103 @@
+"""Every raw value that moves is listed, with what it is where: the findings show two of each kind only."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+from dateutil import parser
+
+import auditor
+from auditor.errors import StoreError
+from tests.runs.test_environments import PARSERS, SPEC
+
+pytestmark = pytest.mark.filterwarnings("ignore::dateutil.parser.UnknownTimezoneWarning")
+
+
+def stored(folder: Path, reader: str, strings: list[str], more: str = "") -> auditor.AuditedRun:
+    (folder / "parsers.py").write_text(PARSERS)
+    rows = [f'{number},day,"{text}",2024-03-08' for number, text in enumerate(strings)]
+    (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
+    (folder / "audit.toml").write_text(SPEC.format(parser=reader, more=more))
+    return auditor.run(folder)
+
+
+def loading(folder: Path, how: str = "") -> Path:
+    """Write a consumer that loads a column with pandas, over a field of dates."""
+    call = f"pandas.to_datetime(rows, errors='coerce'{how})"
+    (folder / "loads.py").write_text(f"import pandas\ndef day(rows): return {call}\n")
+    strings = ["13/03/2000", "01/03/2000", "02/03/2000"]
+    rows = [f"{number},day,{text},2000-03-01" for number, text in enumerate(strings)]
+    (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
+    spec = SPEC.format(parser="", more="batch = true").replace("parsers:", "loads:day").replace('"1 s"', '"60 s"')
+    (folder / "audit.toml").write_text(spec)
+    return folder
+
+
+def test_all_strings_that_the_clock_moves_are_listed_with_what_dateutil_makes_of_them(tmp_path: Path) -> None:
+    partial = ["March 2024", "April 2024", "May 2023", "June 2022"]
+    run = stored(tmp_path, "with_dateutil", ["2024-03-01", *partial])
+    rows = run.moves().project("raw, environment, status, value, base_value, codes, is_prediction").fetchall()
+    assert {json.loads(raw) for raw, *_ in rows} == set(partial)
+    assert run.run.probe is not None
+    clocks = {one.name: datetime.datetime.fromisoformat(one.clock) for one in run.run.probe.environments}
+    days = {name: when.replace(tzinfo=None, hour=0, minute=0, second=0) for name, when in clocks.items()}
+    base = datetime.datetime.fromisoformat(run.run.environment.clock).replace(tzinfo=None)
+    for raw, environment, status, value, base_value, codes, is_prediction in rows:
+        if environment.startswith("clock"):
+            expected = parser.parse(json.loads(raw), default=days[environment]).date()
+            assert (status, value) == ("value", f"date:{expected}")
+        assert base_value == f"date:{parser.parse(json.loads(raw), default=base).date()}"
+        assert (codes, is_prediction) == ("clock-dependent", True)
+    assert {environment for _, environment, *_ in rows} & {name for name in clocks if name.startswith("clock")}
+
+
+def test_a_loaded_run_lists_the_same(tmp_path: Path) -> None:
+    run = stored(tmp_path, "with_dateutil", ["March 2024"])
+    assert run.moves().fetchall() == auditor.load(run.folder).moves().fetchall() != []
+
+
+def test_a_value_that_chance_moves_is_listed_without_an_environment(tmp_path: Path) -> None:
+    run = stored(tmp_path, "by_chance", ["2024-03-08", "2024-03-09"])
+    rows = run.moves().filter("environment IS NULL").project("codes, status").distinct().fetchall()
+    assert rows == [("unstable", None)]
+
+
+def test_a_row_that_its_neighbours_move_is_listed_with_the_company(tmp_path: Path) -> None:
+    run = auditor.run(loading(tmp_path))
+    found = run.moves().filter("codes = 'neighbour-dependent'").project("raw, environment, value, base_value")
+    # Alone, 01/03/2000 is taken for the third of January; beside the thirteenth of a month for the first of March.
+    assert ('"01/03/2000"', "alone", "datetime:2000-01-03T00:00:00", "datetime:2000-03-01T00:00:00") in found.fetchall()
+
+
+def test_a_parser_of_the_string_alone_lists_nothing(tmp_path: Path) -> None:
+    assert stored(tmp_path, "iso", ["2024-03-01", "March 2024"]).moves().fetchall() == []
+
+
+def test_a_run_that_was_not_stored_has_no_list(tmp_path: Path) -> None:
+    run = stored(tmp_path, "iso", ["2024-03-01"])
+    assert run.folder is not None
+    (run.folder / "moves.parquet").unlink()
+    with pytest.raises(StoreError, match="stored by an older version"):
+        run.moves()
+    with pytest.raises(StoreError, match="store=True"):
+        auditor.run(tmp_path, store=False).moves()
+
+
+def test_a_single_string_is_read_in_other_company_too(tmp_path: Path) -> None:
+    # pandas takes the month first unless a row of the batch says otherwise.
+    (reading,) = auditor.read("day", "01/03/2000", spec=loading(tmp_path))
+    assert reading.decodings["billing"].value == "datetime:2000-01-03T00:00:00"
+    by_company = {one.code: one for one in reading.dependences["billing"]}
+    (decoding,) = by_company["neighbour-dependent"].decodings
+    assert decoding.value == "datetime:2000-03-01T00:00:00"
+    assert "before" in decoding.environment
+    (off,) = auditor.read("day", "01/03/2000", spec=tmp_path, probe="off")
+    assert off.dependences == {}
+
+
+def test_a_string_that_no_company_moves_depends_on_none(tmp_path: Path) -> None:
+    (reading,) = auditor.read("day", "13/03/2000", spec=loading(tmp_path, ", format='%d/%m/%Y'"))
+    assert (reading.dependences, reading.not_varied) == ({}, {})
