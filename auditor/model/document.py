@@ -14,8 +14,6 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-import msgspec
-
 from auditor.errors import StoreError
 from auditor.model.run import SCHEMA, Column, Finding, Interval, Run
 from auditor.model.verdicts import FIELD_VERDICTS
@@ -45,12 +43,7 @@ def from_document(document: Any) -> Run:
 
 def to_json_text(run: Run) -> str:
     """Give the document as JSON text: the same bytes for the same run, and valid UTF-8 whatever the data holds."""
-    document = to_document(run)
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    if _SURROGATE.search(text) is None:
-        return msgspec.json.format(text, indent=2) + "\n"
-    # What msgspec does not take, json indents too, but ten times as slowly.
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    text = json.dumps(to_document(run), ensure_ascii=False, allow_nan=False, indent=2)
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
