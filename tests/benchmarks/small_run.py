@@ -1,6 +1,6 @@
 """Seconds of a small audit, where fixed costs rule: ``python tests/benchmarks/small_run.py [rounds]``.
 
-Three audits by the command line, runs stored: 240 rows of one date field with three consumers (dateutil, Pydantic, a
+Three audits by the command line, without probes, runs stored: 240 rows of one date field with three consumers (dateutil, Pydantic, a
 DuckDB cast), the same with five rows, and the reference pipeline of this repository (240 contracts, 11 fields, four
 consumers). Against each stands its floor in the same round: one bare process after another that imports a consumer, or
 DuckDB, and does nothing else. Wall time is what a person waits for; CPU time (children included) is what other work on
@@ -84,7 +84,7 @@ def measure(title: str, folder: Path, spec: Path, bare: Path, rounds: int) -> No
     audits, floors = [], []
     for number in range(rounds + 1):
         floor = [timed([sys.executable, "-c", code], bare) for code in BARE[bare]]
-        command = [sys.executable, "-m", "auditor", "run", "--quiet", "--fail-on", "never", str(spec)]
+        command = [sys.executable, "-m", "auditor", "run", "--quiet", "--fail-on", "never", "--probe", "off", str(spec)]
         audit = timed(command, folder)
         if number:  # the first one writes the byte code of what it imports
             floors.append((sum(one for one, _ in floor), sum(one for _, one in floor)))
