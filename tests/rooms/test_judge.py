@@ -113,6 +113,8 @@ def test_what_the_type_cannot_hold_is_no_value(of: FieldSpec, text: str) -> None
         ("date", '"  "', "(blank)"),
         ("money", '"EUR 1,234.50"', "AAA d,d.d"),
         ("integer", "24", "integer d"),
+        ("date", '"FRİ 1 ſat"', "AAİ d ſa"),  # a Turkish capital and a long s are letters of no name
+        ("date", '"xmarch 1 marchx 1 Mar"', "a d a d Mmm"),
         ("integer", "24.0", "number d.d"),
         ("integer", '"24"', "d"),
         ("boolean", "true", "true"),
