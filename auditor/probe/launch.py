@@ -167,6 +167,8 @@ def _decode(
 ) -> Iterator[tuple[str, Decodings]]:
     order = None if environment.order == "given" else environment.ordered
     wanted = [(questions[name].field, sent) for name, sent in asked.items()]
+    if environment.order == "reversed":  # a parser may remember what it read of another field
+        wanted.reverse()
     for name, decodings in decode_together(session, wanted, order=order):
         late = [position for position, fault in decodings.faults.items() if fault.status == "timed_out"]
         if late:
