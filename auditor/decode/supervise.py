@@ -8,6 +8,7 @@ What fails in company and not alone is a warning: the parser keeps state.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -24,17 +25,22 @@ MOST_UNEXPLAINED = 100
 PARTS = 16
 
 
+#: Crashes that are put up with beyond as many time-outs: one costs two starts, and not twice the time of a string.
+CRASHES = 30
+
+
 class Supervisor:
     """Decodes jobs in one worker after another; `start` gives a fresh one.
 
-    It gives up with ConsumerError when more than `most_lost` strings have crashed or timed out (None: never).
+    It gives up with ConsumerError when more than `most_lost` strings have timed out, or CRASHES more than that have
+    crashed; never where it is None.
     """
 
     def __init__(
         self, consumer: str, start: Callable[[], Exchange], limits: Limits, most_lost: int | None = None
     ) -> None:
         self.consumer, self.limits, self.most_lost = consumer, limits, most_lost
-        self._lost = 0
+        self._lost: Counter[str] = Counter()
         self._start = start
         self._exchange: Exchange | None = None
         self._base = 1
@@ -222,9 +228,11 @@ class Supervisor:
         return False
 
     def _count_lost(self, lost: Lost) -> None:
-        self._lost += 1
-        if self.most_lost is not None and self._lost > self.most_lost:
-            raise ConsumerError(self.consumer, "decode on", f"{self._lost} strings were lost, the last: {lost.error}")
+        self._lost[lost.status] += 1
+        more = CRASHES if lost.status == "crashed" else 0
+        if self.most_lost is not None and self._lost[lost.status] > self.most_lost + more:
+            seen = f"{self._lost[lost.status]} strings were lost, the last: {lost.error}"
+            raise ConsumerError(self.consumer, "decode on", seen)
 
     def _warm_up(self, job: Job) -> None:
         """Decode a value that is known to be good: what a parser imports at its first call takes its own time."""

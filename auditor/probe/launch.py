@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 #: Seconds that a start may take in another environment; a consumer that hangs there must stall nothing.
 START = 20.0
 
-#: Strings that may be lost beyond those that the base has lost, before an environment is given up.
+#: Strings that may time out beyond those that the base has lost, before an environment is given up.
 MORE_LOST = 1
 
 #: Why a factor is not varied where the canary does not find it.
