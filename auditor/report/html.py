@@ -99,7 +99,6 @@ def _context(run: Run) -> dict[str, Any]:
         "summaries": {consumer.name: consumer for consumer in run.consumers},
         "columns": {(column.field, column.consumer): column for column in run.columns},
         "blocked_cases": view.blocked_cases(run),
-        "blocked_alike": view.blocked_alike(run),
         "figures": figure_rows,
         "matrix": matrix,
         "untrusted": any(column.untrusted for column in run.columns),

@@ -150,10 +150,9 @@ def _broken_references(run: Run, room: int) -> str:
 def _columns(run: Run, room: int) -> str:
     if not run.columns:
         return ""
-    alike = view.blocked_alike(run)
     rows: list[str] = []
     for field in view.field_views(run):
-        rows += [_row(column, run, alike) for column in field.columns]
+        rows += [_row(column, run) for column in field.columns]
         rows += _joint_rows(field)
     table = [f"| {' | '.join(_HEAD)} |", "|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
     shown = _fitting(rows, room - 500)
@@ -161,7 +160,7 @@ def _columns(run: Run, room: int) -> str:
     return "\n".join([*table, *shown, more])
 
 
-def _row(column: Column, run: Run, alike: bool) -> str:
+def _row(column: Column, run: Run) -> str:
     rate = _unit(figures.rate(column))
     notes = [cell(note) for note in view.badges(column, run)]
     if column.untrusted:
@@ -176,7 +175,7 @@ def _row(column: Column, run: Run, alike: bool) -> str:
         figures.right_of(column),
         figures.interval(column.interval),
         _unit(figures.ceiling(column)),
-        f"{column.blocked:,}" if alike else view.blocked(column),
+        view.blocked(column),
         view.shape_loss(column),
         figures.scored(column, column.lost_to_value),
         f"{_unit(figures.usable(column))} of {column.support:,}",

@@ -18,6 +18,9 @@ WITHHELD = (
 
 NO_BUGS = "No bugs found on these strings."
 
+#: A headline says how many cases were judged once more than one of so many was not.
+MANY_BLOCKED = 10
+
 NO_CASES = "No case was judged, so there is no rate to show."
 
 NO_FINDING = "No finding, and no clean result:"
@@ -89,17 +92,27 @@ def no_bugs(run: Run) -> str:
         return f"{NO_FINDING} no case was judged."
     without = [f"{column.field} for {column.consumer}" for column in run.columns if no_right_answer(column)]
     if not without:
-        return NO_BUGS
+        return f"No bugs found {few_judged(run)}." if few_judged(run) else NO_BUGS
     more = f" and {plural(len(without) - 3, 'more column')}" if len(without) > 3 else ""
     return f"{NO_FINDING} no right answer in {', '.join(without[:3])}{more}."
 
 
 def bugs_line(run: Run) -> str:
-    """Say how many bugs there are: ``7 bugs: 4 high, 2 medium, 1 info``."""
+    """Say how many bugs there are: ``7 bugs: 4 high, 2 medium, 1 info``; and in how many cases, if not in most."""
     if not run.findings:
         return no_bugs(run)
     counts = ", ".join(f"{count} {severity}" for severity, count in severity_counts(run.findings).items())
-    return f"{plural(len(run.findings), 'bug')}: {counts}"
+    few = f" {few_judged(run)}" if few_judged(run) else ""
+    return f"{plural(len(run.findings), 'bug')}{few}: {counts}"
+
+
+def few_judged(run: Run) -> str:
+    """Say what a headline holds for where more than a tenth of the cases was not judged: nothing else was looked at."""
+    blocked = sum(blocked_cases(run).values())
+    if MANY_BLOCKED * blocked <= run.cases.expected:
+        return ""
+    judged = "one judged case" if run.cases.judged == 1 else f"{run.cases.judged:,} judged cases"
+    return f"in the {judged} of {run.cases.expected:,}"
 
 
 def counted(counts: Mapping[str, int]) -> str:
@@ -107,20 +120,19 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count)
 
 
+def blocked_classes(column: Column) -> str:
+    """Count what blocks a column by class: ``missing 2, transport 1``."""
+    return counted({name: column.blocked_by.get(name, 0) for name in _blocked_names(column)})
+
+
 def blocked(column: Column) -> str:
     """Say what is blocked and why: ``7 (missing 2, transport 1)``."""
-    classes = counted({name: column.blocked_by.get(name, 0) for name in _blocked_names(column)})
+    classes = blocked_classes(column)
     return f"{column.blocked:,} ({classes})" if classes else f"{column.blocked:,}"
 
 
 def _blocked_names(column: Column) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*BLOCKED_VERDICTS, *column.blocked_by]))
-
-
-def blocked_alike(run: Run) -> bool:
-    """Say whether every column is blocked by what blocked the cases, so that the classes need saying once only."""
-    cases = {name: count for name, count in blocked_cases(run).items() if count}
-    return all({name: count for name, count in column.blocked_by.items() if count} == cases for column in run.columns)
 
 
 def shape_loss(column: Column) -> str:

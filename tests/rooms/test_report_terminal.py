@@ -127,10 +127,14 @@ def test_an_empty_run_says_that_nothing_was_judged() -> None:
     assert "No case was judged" in printed(EMPTY, 80)
 
 
-def test_classes_are_said_per_column_where_they_differ() -> None:
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_classes_are_said_with_every_column(width: int) -> None:
     other = replace(SAMPLE.columns[0], blocked=9, blocked_by={"missing": 4, "refused": 5})
-    text = words(printed(replace(SAMPLE, columns=(other, *SAMPLE.columns[1:])), 120))
+    text = words(printed(replace(SAMPLE, columns=(other, *SAMPLE.columns[1:])), width))
     assert "blocked 9 (missing 4, refused 5)" in text
+    alike = words(printed(SAMPLE, width))
+    said = "blocked 7 (missing 2, transport 1, truncated 2, refused 1, malformed 1)"
+    assert alike.count(said) == len(SAMPLE.columns)
 
 
 def test_a_bug_of_nobody_in_particular_has_no_loose_ends() -> None:
