@@ -75,6 +75,12 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
+def every(count: int, noun: str, nouns: str = "") -> str:
+    """Say that all are meant: ``the one case``, ``both cases``, ``all 3 cases``."""
+    many = nouns or noun + "s"
+    return f"the one {noun}" if count == 1 else f"both {many}" if count == 2 else f"all {count:,} {many}"
+
+
 def no_right_answer(column: Column) -> str:
     """Say why a column has no right answer at all, or give nothing where it has one: 0 % is never a clean result."""
     field, consumer = column.field, column.consumer
