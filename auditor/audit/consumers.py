@@ -19,6 +19,7 @@ from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
 from auditor.errors import ConsumerError, ConsumerErrors
 from auditor.model.decoding import Decodings, Fault
+from auditor.model.figures import plural
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.sent import decode_together
 from auditor.spec.models import AuditSpec, ConsumerSpec
@@ -177,8 +178,8 @@ def _ask(
 def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:
     """Name the parsers that died on strings in company but not alone: what they give depends on what went before."""
     return tuple(
-        f"{name}, {consumer}: died on {len(one.warnings):,} strings among others but not alone, so it keeps state; "
-        f"first: {next(iter(one.warnings.values()))}"
+        f"{name}, {consumer}: died on {plural(len(one.warnings), 'string')} among others but not alone, so it keeps "
+        f"state; first: {next(iter(one.warnings.values()))}"
         for (name, consumer), one in sorted(answers.items())
         if one.warnings
     )

@@ -41,6 +41,7 @@ def read(
 
 
 def _print(reading: Reading) -> None:
+    from auditor.model.figures import plural
     from auditor.report.text import visible
     from auditor.report.view import decoded
 
@@ -48,7 +49,8 @@ def _print(reading: Reading) -> None:
     width = max((len(consumer) for consumer in reading.decodings), default=0)
     for consumer, decoding in reading.decodings.items():
         count = reading.environments.get(consumer, 0)
-        alike = f"  [the same in {count} other environments]" if count and consumer not in reading.dependences else ""
+        is_alike = count and consumer not in reading.dependences
+        alike = f"  [the same in {plural(count, 'other environment')}]" if is_alike else ""
         typer.echo(f"  {consumer:<{width}}  {visible(decoded(decoding))}{alike}")
         for dependence in reading.dependences.get(consumer, ()):
             for line in _moved(dependence):
@@ -59,12 +61,13 @@ def _print(reading: Reading) -> None:
 
 def _moved(dependence: Dependence) -> Iterator[str]:
     """Give a line per other value with its environments, then what it depends on and why."""
+    from auditor.report.movement import environment_name
     from auditor.report.text import visible
     from auditor.report.view import decoded
 
     where: dict[str, list[str]] = {}
     for decoding in dependence.decodings:
-        where.setdefault(visible(decoded(decoding)), []).append(decoding.environment)
+        where.setdefault(visible(decoded(decoding)), []).append(environment_name(decoding.environment))
     for said, names in where.items():
         yield f"{said}  [{', '.join(names)}]"
     same = dependence.tried - len(dependence.decodings)

@@ -16,6 +16,7 @@ from auditor.decode.exchange import Exchange, Limits, Lost
 from auditor.decode.frames import MOST_BYTES, SECONDS, Frame, Job, Pace, Queue, Reply, in_parts
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings, Fault
+from auditor.model.figures import plural
 
 #: Deaths that no single string explains, after which there is no faithful answer.
 MOST_UNEXPLAINED = 100
@@ -224,7 +225,8 @@ class Supervisor:
     def _count_lost(self, lost: Lost) -> None:
         self._lost += 1
         if self.most_lost is not None and self._lost > self.most_lost:
-            raise ConsumerError(self.consumer, "decode on", f"{self._lost} strings were lost, the last: {lost.error}")
+            seen = f"it crashed or gave no answer on {plural(self._lost, 'string')}, the last: {lost.error}"
+            raise ConsumerError(self.consumer, "read all strings", seen)
 
     def _warm_up(self, job: Job) -> None:
         """Decode a value that is known to be good: what a parser imports at its first call takes its own time."""

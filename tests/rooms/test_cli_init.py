@@ -360,7 +360,7 @@ def test_files_that_do_not_match_leave_nothing_behind(
         ("read_boolean", "", ValueError),
         ("read_identifier", " 0042 ", "0042"),
         ("read_identifier", "N/A", ValueError),
-        ("read_category", "Monthly", "monthly"),
+        ("read_category", " Monthly", "Monthly"),
         ("read_category", "not stated", ValueError),
     ],
 )

@@ -123,7 +123,7 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
     if column.untrusted:
         why = "the rate means nothing until that bug is fixed"
         paper.line(paper.text(f"{view.untrusted(column)}: {why}", "bold red", PROSE_LIMIT), indent=4, hang=2)
-    if moves := environments.range_text(column):
+    if moves := environments.range_text(run, column):
         paper.line(paper.text(moves, "bold yellow", PROSE_LIMIT), indent=4, hang=2)
     if narrow:
         shape, value = view.shape_loss(column), figures.scored(column, column.lost_to_value)

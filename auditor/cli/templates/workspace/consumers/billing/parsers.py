@@ -97,9 +97,9 @@ def read_identifier(text: str) -> str:
 
 
 def read_category(text: str) -> str:
-    """A label, in lower case."""
-    label = text.strip().lower()
-    if label in ("", "n/a", "none", "null", "unknown", "not stated", "-"):
+    """A label, as it is written."""
+    label = text.strip()
+    if label.lower() in ("", "n/a", "none", "null", "unknown", "not stated", "-"):
         raise ValueError(f"no label: {text!r}")
     return label
 
