@@ -10,6 +10,7 @@ import typer
 
 from auditor.cli.exits import readable_until_closed
 from auditor.cli.probe import Probe, ProbeOption
+from auditor.cli.raw_strings import unmarked
 
 if TYPE_CHECKING:
     from auditor.audit.reading import Reading
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 def read(
     field: Annotated[str, typer.Argument(help="A field of the spec.")],
-    strings: Annotated[list[str], typer.Argument(metavar="STRING...", help="Raw values, as the model wrote them.")],
+    strings: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="STRING...",
+            help="Raw values, as the model wrote them; after -- where one begins with a dash and a letter.",
+        ),
+    ],
     spec: Annotated[Path | None, typer.Option("--spec", help="The spec, or its folder.", show_default=False)] = None,
     is_json: Annotated[
         bool, typer.Option("--json", help="Each STRING is JSON text: true, 3.0, null, or a string in quotes.")
@@ -29,7 +36,7 @@ def read(
     from auditor.audit.reading import as_token, read_strings
     from auditor.spec.read import read_spec
 
-    tokens = [as_token(text, is_json=is_json) for text in strings]
+    tokens = [as_token(text, is_json=is_json) for text in unmarked(strings)]
     level, audited = Probe(probe), read_spec(spec)
     readings = read_strings(audited, field, tokens, probe=level.value)
     with readable_until_closed():
