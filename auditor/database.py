@@ -19,6 +19,9 @@ USUAL_MEMORY = 700 * 10**6
 #: Share of the memory that is free which DuckDB may come to use: the rest is for Python and for the workers.
 MOST_OF_FREE = 0.8
 
+#: Bytes of input up to which one thread is done sooner than several that wait for each other.
+ONE_THREAD = 1 << 20
+
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _DISK = ("max_temp_directory_size", "No space left on device")
@@ -52,6 +55,12 @@ def connect(spill: str, memory: int = USUAL_MEMORY) -> duckdb.DuckDBPyConnection
     connection.execute("SET enable_progress_bar = false")
     # The class of DuckDB's connection cannot be derived from; this has all of it.
     return cast(duckdb.DuckDBPyConnection, _Growing(connection))
+
+
+def suit(connection: duckdb.DuckDBPyConnection, source_bytes: int) -> None:
+    """Let a connection use one thread where its input is small."""
+    if source_bytes <= ONE_THREAD:
+        connection.execute("SET threads = 1")
 
 
 class _Growing:

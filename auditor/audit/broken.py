@@ -26,14 +26,20 @@ def broken_references(
     cases_of: CasesOf,
 ) -> tuple[BrokenReference, ...]:
     """List all broken references, field by field, in the order of the reference file."""
+    decoders = {
+        name: readers[name] if field.reference == "each" else (field.reference,) for name, field in spec.fields.items()
+    }
+    faults = {
+        decoder: _faults(connection, decoder, index, [name for name in decoders if decoder in decoders[name]])
+        for decoder in {decoder for names in decoders.values() for decoder in names}
+    }
     found: list[BrokenReference] = []
-    for name, field in spec.fields.items():
-        decoders = readers[name] if field.reference == "each" else (field.reference,)
-        for decoder in decoders:
-            faults = _faults(connection, name, decoder, index)
-            if faults:
-                cases = cases_of(name, sorted({raw for raw, _ in faults}))
-                found += _listed(name, decoder, faults, cases)
+    for name in spec.fields:
+        for decoder in decoders[name]:
+            reasons = faults[decoder].get(name, {})
+            if reasons:
+                cases = cases_of(name, sorted({raw for raw, _ in reasons}))
+                found += _listed(name, decoder, reasons, cases)
     return tuple(found)
 
 
@@ -49,17 +55,19 @@ def _listed(
             yield BrokenReference(case, field, raw, decoder, *fault)
 
 
-def _faults(connection: DuckDBPyConnection, field: str, decoder: str, index: Mapping[str, int]) -> _Faults:
-    """Give status and error of each raw reference of the field, with its payload, that the decoder did not read."""
+def _faults(
+    connection: DuckDBPyConnection, decoder: str, index: Mapping[str, int], fields: Sequence[str]
+) -> dict[str, _Faults]:
+    """Give, for each of some fields, status and error of each raw reference, with its payload, that was not read."""
     number = TYPED if decoder == "typed" else str(index[decoder])
     consumer = -1 if decoder == "typed" else index[decoder]
-    rows = connection.execute(
-        f"SELECT o.token, o.payload, o.s{number}, f.error FROM outcomes o "
+    faults: dict[str, _Faults] = {}
+    for name, token, payload, letter, error in connection.execute(
+        f"SELECT o.field, o.token, o.payload, o.s{number}, f.error FROM outcomes o "
         "LEFT JOIN faults f ON f.unit = o.unit AND f.consumer = $consumer "
-        f"WHERE o.field = $field AND o.role_reference AND o.k{number} IS NULL",
-        {"field": field, "consumer": consumer},
-    ).fetchall()
-    return {
-        (token, payload): (STATUS_OF[letter or "n"], error or "the parser returned no value (None, NaN or SQL NULL)")
-        for token, payload, letter, error in rows
-    }
+        f"WHERE list_contains($fields, o.field) AND o.role_reference AND o.k{number} IS NULL",
+        {"fields": fields, "consumer": consumer},
+    ).fetchall():
+        reason = error or "the parser returned no value (None, NaN or SQL NULL)"
+        faults.setdefault(name, {})[token, payload] = STATUS_OF[letter or "n"], reason
+    return faults

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from auditor.audit.batches import Batches
 from auditor.audit.events import Progress
@@ -18,7 +18,7 @@ from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
 from auditor.errors import ConsumerError, ConsumerErrors
-from auditor.model.decoding import Decodings, Fault
+from auditor.model.decoding import SLOW_AT_FIRST, Decodings, Fault
 from auditor.model.figures import plural
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.sent import decode_together
@@ -36,40 +36,70 @@ def wants_payload(consumer: ConsumerSpec) -> bool:
     return has_payloads and consumer.scope == "payload"
 
 
-def open_sessions(
-    spec: AuditSpec,
-    consumers: Sequence[ConsumerSpec],
-    stack: ExitStack,
-    *,
-    carried: frozenset[str] | None,
-    keys: PayloadKeys | None,
-) -> dict[str, Session]:
-    """Start the workers side by side; where one cannot start, or nobody waits any more, all are ended at once.
+class Starting:
+    """Workers that start side by side while their parent does something else; a context manager that ends them all.
 
-    `carried` and `keys` are those of `open_session`.
+    Whoever leaves it, by an interrupt or a mistake in the data, leaves no worker behind, ready or not.
     """
-    if not consumers:
-        return {}
-    environment = spec.environment.environment()
-    stop = Stop()
-    stack.callback(stop.close)
 
-    def start(consumer: ConsumerSpec) -> Session:
+    def __init__(self, spec: AuditSpec, consumers: Sequence[ConsumerSpec]) -> None:
+        self._spec = spec
+        self._carried: Future[tuple[frozenset[str] | None, PayloadKeys | None]] = Future()
+        self._stop = Stop()
+        self._pool = ThreadPoolExecutor(max(1, len(consumers)))
+        self._ends = ExitStack()
+        self._ends.callback(self._stop.close)
+        self._ends.callback(self._end_starts)
+        with ExitStack() as failed:
+            failed.callback(self.close)
+            self._futures = {consumer.name: self._pool.submit(self._start, consumer) for consumer in consumers}
+            failed.pop_all()
+
+    def _start(self, consumer: ConsumerSpec) -> Session:
+        environment = self._spec.environment.environment()
+        # What the cases carry matters only where payloads are read whole: no other worker waits for it.
+        carried, keys = self._told_cases(consumer) if wants_payload(consumer) else (None, None)
+        session = open_session(
+            self._spec, consumer, environment, self._spec.fields, carried=carried, keys=keys, stop=self._stop
+        )
         # Entered by the thread that starts it: an interrupt finds every worker either here or not yet ready.
-        session = open_session(spec, consumer, environment, spec.fields, carried=carried, keys=keys, stop=stop)
-        return stack.enter_context(session)
+        return self._ends.enter_context(session)
 
-    with ThreadPoolExecutor(len(consumers)) as pool, ExitStack() as interrupted:
-        interrupted.callback(stop.set)  # before the pool waits for its threads
-        futures = [pool.submit(start, consumer) for consumer in consumers]
+    def _told_cases(self, consumer: ConsumerSpec) -> tuple[frozenset[str] | None, PayloadKeys | None]:
+        """Wait for what the cases carry, and import meanwhile what a model is read with."""
+        if consumer.adapter == "sql":
+            import auditor.decode.sql_model  # noqa: F401
+        return self._carried.result()
+
+    def tell(self, carried: frozenset[str] | None, keys: PayloadKeys | None) -> None:
+        """Say what the cases carry, for which some workers wait; see `open_session`."""
+        self._carried.set_result((carried, keys))
+
+    def ready(self) -> dict[str, Session]:
+        """Wait for all, once `tell` was called; where one cannot start, all are ended at once."""
+        futures = list(self._futures.values())
         if wait(futures, return_when=FIRST_EXCEPTION).not_done:
             wait(futures, OTHER_STARTS)
-            stop.set()
-        interrupted.pop_all()
-    failed = [error for future in futures if isinstance(error := future.exception(), ConsumerError)]
-    if len(failed) > 1:
-        raise ConsumerErrors(failed)
-    return dict(zip((consumer.name for consumer in consumers), _results(futures), strict=True))
+            self._stop.set()
+        failed = [error for future in futures if isinstance(error := future.exception(), ConsumerError)]
+        if len(failed) > 1:
+            raise ConsumerErrors(failed)
+        return dict(zip(self._futures, _results(futures), strict=True))
+
+    def _end_starts(self) -> None:
+        self._stop.set()
+        self._carried.cancel()
+        self._pool.shutdown()
+
+    def close(self) -> None:
+        """End all workers."""
+        self._ends.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _results(futures: Sequence[Future[Result]]) -> list[Result]:
@@ -176,10 +206,19 @@ def _ask(
 
 
 def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:
-    """Name the parsers that died on strings in company but not alone: what they give depends on what went before."""
-    return tuple(
-        f"{name}, {consumer}: died on {plural(len(one.warnings), 'string')} among others but not alone, so it keeps "
-        f"state; first: {next(iter(one.warnings.values()))}"
-        for (name, consumer), one in sorted(answers.items())
-        if one.warnings
-    )
+    """Name the parsers whose outcome or speed depends on what went before: died in company only, or slow once only."""
+    notes = []
+    for (name, consumer), one in sorted(answers.items()):
+        slow = [warning for warning in one.warnings.values() if warning.startswith(SLOW_AT_FIRST)]
+        died = [warning for warning in one.warnings.values() if not warning.startswith(SLOW_AT_FIRST)]
+        if died:
+            strings = plural(len(died), "string")
+            said = f"died on {strings} among others but not alone, so it keeps state"
+            notes.append(f"{name}, {consumer}: {said}; first: {died[0]}")
+        if slow:
+            strings = plural(len(slow), "string")
+            notes.append(
+                f"{name}, {consumer}: {strings} took longer than `timeout` the first time only, so it loads something"
+                f" then, as it will in production; first: {slow[0]}; with a longer `timeout` this costs the audit less"
+            )
+    return tuple(notes)

@@ -24,7 +24,7 @@ from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer, Place, Probed
 from auditor.model.environment import Environment
 from auditor.probe import Level, Question
-from auditor.probe.questions import lost_in
+from auditor.probe.questions import lost_in, slow_in
 from auditor.probe.sent import Sent
 from auditor.probe.side_by_side import Subject, probe_side_by_side
 from auditor.spec.models import AuditSpec, ConsumerSpec
@@ -171,6 +171,10 @@ class Answered:
         """Count the strings on which a consumer crashed or hung."""
         return sum(lost_in(one.faults) for (_, name), one in self.answers.items() if name == consumer)
 
+    def slow(self, consumer: str) -> int:
+        """Count the strings that a consumer took too long for the first time only."""
+        return sum(slow_in(one.warnings) for (_, name), one in self.answers.items() if name == consumer)
+
 
 def probe_all(
     connection: DuckDBPyConnection,
@@ -190,7 +194,7 @@ def probe_all(
         return Probes(level)
     recorders = {name: _Recorder(base.of(spec.consumers[name]), base.index[name]) for name in base.sessions}
     subjects = {
-        name: Subject(recorder.asked.questions(spec), base.lost(name), recorder.move)
+        name: Subject(recorder.asked.questions(spec), base.lost(name), recorder.move, base.slow(name))
         for name, recorder in recorders.items()
     }
     tokens = (text for one in base.units.values() for text in one.columns["token"].chunk(0)[:LOOKED_AT])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from auditor.model.decoding import Readiness
-from auditor.model.run import CaseCounts, Run
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from auditor.model.decoding import Readiness
+    from auditor.model.run import CaseCounts, Run
 
 
 @dataclass(frozen=True)

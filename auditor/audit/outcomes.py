@@ -99,11 +99,19 @@ def _raw_columns(field: FieldSpec, units: FieldUnits, readers: Mapping[int, Answ
 
 
 def _create_table(connection: DuckDBPyConnection, field: FieldSpec, table: str, names: Sequence[str]) -> None:
-    """Create the table of a field, with the keys that SQL gives."""
-    keys = (f"r.s{i}, r.v{i}, {fast_key_sql(field, f'r.v{i}')} AS k{i}" for i in names)
+    """Create the table of a field, with the keys that SQL gives.
+
+    Readers mostly take the same value: each key is worked out from the text only where that is not the first reader's.
+    """
+    first = names[0]
+    source = f"(SELECT *, {fast_key_sql(field, f'v{first}')} AS k{first} FROM raw_outcomes) r"
+    keys = [f"r.s{first}, r.v{first}, r.k{first}"]
+    for i in names[1:]:
+        own = fast_key_sql(field, f"r.v{i}")
+        keys.append(f"r.s{i}, r.v{i}, CASE WHEN r.v{i} = r.v{first} THEN r.k{first} ELSE {own} END AS k{i}")
     fixed = (f"r.{name}" if name != "field" else "$field::VARCHAR AS field" for name in _FIXED)
     connection.execute(
-        f"CREATE OR REPLACE TABLE {table} AS SELECT {', '.join([*fixed, *keys])} FROM raw_outcomes r",
+        f"CREATE OR REPLACE TABLE {table} AS SELECT {', '.join([*fixed, *keys])} FROM {source}",
         {"field": field.name},
     )
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
-from auditor.audit.consumers import open_sessions
+from auditor.audit.consumers import Starting
 from auditor.audit.reading_probes import Dependence, Elsewhere, probe_company, probe_strings, sent_strings, with_company
 from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
@@ -75,9 +74,10 @@ def read_strings(
             f"{spec.file}: no field {field_name!r}; there are: {', '.join(spec.fields)}"
             + (f"\n  next:  did you mean {near!r}?" if near else "")
         )
-    with ExitStack() as stack:
-        asked = [one for one in spec.consumers.values() if not one.reads or field_name in one.reads]
-        sessions = open_sessions(spec, asked, stack, carried=frozenset(), keys=None)
+    asked = [one for one in spec.consumers.values() if not one.reads or field_name in one.reads]
+    with Starting(spec, asked) as starting:
+        starting.tell(frozenset(), None)
+        sessions = starting.ready()
         sent = {name: sent_strings(spec.consumers[name], tokens) for name in sessions}
         decoded = {
             name: decode_sent(session, spec.fields[field_name], sent[name])

@@ -18,7 +18,7 @@ from auditor.model.run import Location
 from auditor.probe import Level, Question
 from auditor.probe.environments import Course
 from auditor.probe.neighbours import Batch, probe_neighbours
-from auditor.probe.questions import lost_in
+from auditor.probe.questions import lost_in, slow_in
 from auditor.probe.sent import Sent
 from auditor.probe.side_by_side import Subject, probe_side_by_side
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
@@ -65,7 +65,9 @@ def probe_strings(
     if level == "off" or not decoded:
         return {}
     subjects = {
-        name: Subject({field.name: _question(field, sent[name], some)}, lost_in(some.faults), _forget)
+        name: Subject(
+            {field.name: _question(field, sent[name], some)}, lost_in(some.faults), _forget, slow_in(some.warnings)
+        )
         for name, some in decoded.items()
     }
     tokens = (token for name in decoded for token in sent[name].tokens)

@@ -12,13 +12,14 @@ import duckdb
 from auditor.audit.alone import ask_alone
 from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
-from auditor.audit.consumers import Answers, ask_all, open_sessions, state_notes, wants_payload
+from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.environments import Answered, Probes, probe_all
 from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Progress, RunFinished
 from auditor.audit.neighbours import ask_neighbours
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
+from auditor.audit.small_outcomes import SMALL, create_small_outcomes
 from auditor.audit.summary import (
     all_columns,
     column_notes,
@@ -55,12 +56,12 @@ BrokenReferences = Literal["stop", "report"]
 
 @dataclass(frozen=True)
 class _Input:
-    """What the decoding phase is given: the cases, their payloads if they are kept, and batches."""
+    """What the decoding phase is given: the cases, the keys of their payloads if they are kept, batches and units."""
 
     loaded: Loaded
-    payloads: bool
     keys: PayloadKeys | None
     batches: Batches
+    units: Mapping[str, FieldUnits]
     probe: Level
 
 
@@ -83,16 +84,23 @@ def audit(
     broken_references: BrokenReferences = "stop",
     store: bool = True,
     probe: Level = "full",
+    starting: Starting | None = None,
 ) -> Generator[Event, None, None]:
     """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`.
+
+    Workers start while the cases are read, or have been started before (`starting`); they are ended here.
 
     With `broken_references="stop"` a run with broken references carries no rates. `probe` says how much is
     decoded again in other environments. Raises AuditorError when there is no faithful score: a consumer cannot be
     started, an input cannot be read whole, the run cannot be written.
     """
     try:
-        with ExitStack() as folders, closing(connect(_open_spill(folders))) as connection:
-            yield from _audit(connection, spec, broken_references, probe, store)
+        with (
+            starting or Starting(spec, list(spec.consumers.values())) as workers,
+            ExitStack() as folders,
+            closing(connect(_open_spill(folders))) as connection,
+        ):
+            yield from _audit(connection, spec, workers, broken_references, probe, store)
     except (duckdb.Error, MemoryError, OSError) as error:
         lack = no_room(error)
         if lack is None:
@@ -116,27 +124,52 @@ def _open_spill(folders: ExitStack) -> str:
 def _audit(
     connection: duckdb.DuckDBPyConnection,
     spec: AuditSpec,
+    workers: Starting,
     broken_references: BrokenReferences,
     probe: Level,
     store: bool,
 ) -> Generator[Event, None, None]:
-    with ExitStack() as stack:
-        payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
-        loaded = load(spec, connection, payloads=payloads)
-        yield CasesLoaded(loaded.cases)
-        keys = payload_keys(connection, loaded.carried) if payloads else None
-        sessions = open_sessions(spec, list(spec.consumers.values()), stack, carried=loaded.carried, keys=keys)
-        yield from (ConsumerReady(session.readiness) for session in sessions.values())
-        batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
-        given = _Input(loaded, payloads, keys, batches, probe)
-        decoded = yield from _decode(connection, spec, sessions, given)
-        stack.close()
-        create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
-        run = _score(connection, spec, loaded, decoded, broken_references)
-        folder = None
-        if store:
-            folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
-        yield RunFinished(run, folder)
+    payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
+    loaded = load(spec, connection, payloads=payloads)
+    yield CasesLoaded(loaded.cases)
+    decoded = yield from _start_and_decode(connection, spec, workers, loaded, probe, payloads=payloads)
+    workers.close()
+    create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
+    run = _score(connection, spec, loaded, decoded, broken_references)
+    folder = None
+    if store:
+        folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
+    yield RunFinished(run, folder)
+
+
+def _start_and_decode(
+    connection: duckdb.DuckDBPyConnection,
+    spec: AuditSpec,
+    workers: Starting,
+    loaded: Loaded,
+    probe: Level,
+    *,
+    payloads: bool,
+) -> Generator[Event, None, _Decoded]:
+    """Number the raw values while the last workers start, then decode all of them."""
+    keys = payload_keys(connection, loaded.carried) if payloads else None
+    workers.tell(loaded.carried, keys)
+    batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
+    given = _Input(loaded, keys, batches, _units(connection, spec, batches, payloads=payloads), probe)
+    sessions = workers.ready()
+    yield from (ConsumerReady(session.readiness) for session in sessions.values())
+    return (yield from _decode(connection, spec, sessions, given))
+
+
+def _units(
+    connection: duckdb.DuckDBPyConnection, spec: AuditSpec, batches: Batches, *, payloads: bool
+) -> dict[str, FieldUnits]:
+    create_units(connection, payloads=payloads, by_role=tuple(batches))
+    counts = count_units(connection)
+    return {
+        name: field_units(connection, name, counts.get(name, 0), payloads=payloads, by_role=name in batches)
+        for name in spec.fields
+    }
 
 
 def _readers(spec: AuditSpec, sessions: Mapping[str, Session]) -> dict[str, tuple[str, ...]]:
@@ -167,13 +200,7 @@ def _decode(
     sessions: Mapping[str, Session],
     given: _Input,
 ) -> Generator[Progress, None, _Decoded]:
-    readers, batches = _readers(spec, sessions), given.batches
-    create_units(connection, payloads=given.payloads, by_role=tuple(batches))
-    counts = count_units(connection)
-    units = {
-        name: field_units(connection, name, counts.get(name, 0), payloads=given.payloads, by_role=name in batches)
-        for name in spec.fields
-    }
+    readers, batches, units = _readers(spec, sessions), given.batches, given.units
     answers: dict[tuple[str, str], Answers] = {}
     for event in ask_all(spec, sessions, units, batches):
         if isinstance(event, Progress):
@@ -201,6 +228,9 @@ def _fill_outcomes(
     index: Mapping[str, int],
 ) -> None:
     create_faults(connection)
+    if sum(map(len, units.values())) <= SMALL:
+        create_small_outcomes(connection, spec, units, answers, index)
+        return
     for name, one in units.items():
         add_field(connection, spec, one, answers, index)
         for consumer in spec.consumers:

@@ -28,7 +28,7 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     spec = _stored_spec(run, folder)
     ((with_payloads,),) = connection.execute("SELECT count(payload) > 0 FROM outcomes").fetchall()
     create_cases(spec, connection, payloads=with_payloads)
-    _create_judged_cases(connection)
+    _create_judged_cases(connection, payloads=with_payloads)
     columns = [
         f"({literal(one.field)}, {literal(one.consumer)}, {position},"
         f" {_number(run, one.consumer)}, {_decoder(run, spec, one.field, one.consumer)})"
@@ -107,16 +107,25 @@ def _stored_spec(run: Run, folder: Path) -> AuditSpec:
     )
 
 
-def _create_judged_cases(connection: duckdb.DuckDBPyConnection) -> None:
-    """Find for each case the pair that it is one of; a case that is in none, or a pair that lacks one, is an error."""
-    connection.execute("""
+def _create_judged_cases(connection: duckdb.DuckDBPyConnection, *, payloads: bool) -> None:
+    """Find for each case the pair that it is one of; a case that is in none, or a pair that lacks one, is an error.
+
+    `payloads` says that raw values are told apart by the payload that they stand in; otherwise a completion has one
+    here that nobody was given.
+    """
+    given, asserted = (
+        ("AND u.payload IS NOT DISTINCT FROM c.payload", "AND t.payload IS NOT DISTINCT FROM c.reference_payload")
+        if payloads
+        else ("", "")
+    )
+    connection.execute(f"""
         CREATE TABLE judged_cases AS
         SELECT c.case_id, c.field, c.prediction, c.reference, p.p_unit, p.r_unit, p.pattern
         FROM cases c
         LEFT JOIN outcomes u
-            ON u.field = c.field AND u.token = c.prediction AND u.payload IS NOT DISTINCT FROM c.payload
+            ON u.field = c.field AND u.token = c.prediction AND u.role_prediction {given}
         LEFT JOIN outcomes t
-            ON t.field = c.field AND t.token = c.reference AND t.payload IS NOT DISTINCT FROM c.reference_payload
+            ON t.field = c.field AND t.token = c.reference AND t.role_reference {asserted}
         JOIN (SELECT DISTINCT field, outcome, p_unit, r_unit, pattern FROM pairs) p
             ON p.field = c.field AND p.outcome = c.outcome AND p.p_unit IS NOT DISTINCT FROM u.unit
             AND p.r_unit IS NOT DISTINCT FROM t.unit""")

@@ -36,7 +36,7 @@ from auditor.score.columns import (
     string_equality,
     usable_everywhere,
 )
-from auditor.score.fields import disagreements, json_type_census, shape_rows
+from auditor.score.fields import disagreements, distinct_strings, json_type_census, shape_rows
 from auditor.spec.models import AuditSpec, FieldSpec
 from auditor.version import VERSION
 
@@ -156,8 +156,12 @@ def summarise_fields(
     withhold_rates: bool,
 ) -> tuple[FieldSummary, ...]:
     """Give what holds for each field whichever consumer reads it."""
+    readers = {name: counts.readers for name, counts in patterns.items()}
     by_role = batch_fields(spec)
-    distinct = dict(connection.execute("SELECT field, count(DISTINCT token) FROM units GROUP BY field").fetchall())
+    distinct = distinct_strings(connection, by_role=by_role)
+    json_types = json_type_census(connection)
+    shapes = shape_rows(connection, readers, index, by_role=by_role)
+    matrices = disagreements(connection, readers, index, by_role=by_role)
     return tuple(
         FieldSummary(
             field=name,
@@ -166,9 +170,9 @@ def summarise_fields(
             reference=spec.fields[name].reference,
             usable_everywhere=usable_everywhere(counts, withhold_rates=withhold_rates),
             string_equality=string_equality(counts, withhold_rates=withhold_rates),
-            json_types=json_type_census(connection, name),
-            shapes=shape_rows(connection, name, counts.readers, index),
-            disagreements=disagreements(connection, name, counts.readers, index, by_role=name in by_role),
+            json_types=json_types.get(name, {}),
+            shapes=shapes[name],
+            disagreements=matrices[name],
             distinct=distinct.get(name, 0),
         )
         for name, counts in patterns.items()

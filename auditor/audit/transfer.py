@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from duckdb import DuckDBPyConnection
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 #: Up to here values travel as Python lists (0.7 us each); importing Arrow costs as much as half a million of them.
 SHORT = 50_000
 
 #: Characters up to which they do: a list is copied into the table, which megabytes of text are not worth.
 SHORT_TEXT = 16 << 20
+
+#: Up to here they do so even where Arrow is already there.
+VERY_SHORT = 1_000
 
 #: Values of a column that are packed at once: bounds the memory of texts in flight.
 CHUNK = 262_144
@@ -36,6 +41,14 @@ class Cells:
             self._packed.append(self._array())
             self._open = rest
 
+    @classmethod
+    def packed(cls, kind: type[str] | type[int] | type[bool], column: Any) -> Cells:
+        """Give an Arrow column, chunked as it may be, as cells, copying nothing."""
+        cells = cls(kind)
+        column = column.cast(cells._type())
+        cells._packed = [column.slice(start, CHUNK) for start in range(0, len(column), CHUNK)]
+        return cells
+
     def __len__(self) -> int:
         """Count the values."""
         return len(self._open) + sum(map(len, self._packed))
@@ -43,8 +56,10 @@ class Cells:
     @property
     def is_short(self) -> bool:
         """Whether the column is a plain list still."""
-        if self._packed or len(self._open) > SHORT:
-            return False
+        return not self._packed and _travels_as_list(len(self._open)) and self._is_short_text
+
+    @property
+    def _is_short_text(self) -> bool:
         return self.kind is not str or sum(map(len, filter(None, self._open))) <= SHORT_TEXT
 
     def chunks(self) -> Iterator[list[Any]]:
@@ -81,7 +96,16 @@ class Cells:
     def _array(self) -> Any:
         import pyarrow as pa
 
-        return pa.array(self._open, {str: pa.string(), int: pa.int64(), bool: pa.bool_()}[self.kind])
+        return pa.array(self._open, self._type())
+
+    def _type(self) -> Any:
+        import pyarrow as pa
+
+        return {str: pa.string(), int: pa.int64(), bool: pa.bool_()}[self.kind]
+
+
+def _travels_as_list(values: int) -> bool:
+    return values <= (VERY_SHORT if "pyarrow" in sys.modules else SHORT)
 
 
 @contextmanager
@@ -109,10 +133,28 @@ def fetched(
     connection: DuckDBPyConnection, query: str, parameters: Mapping[str, object], rows: int
 ) -> Iterator[tuple[Sequence[Any], ...]]:
     """Run a query of about `rows` rows; gives its columns, chunk by chunk."""
-    if rows <= SHORT:
+    if _travels_as_list(rows):
         found = connection.execute(query, dict(parameters)).fetchall()
         if found:
             yield tuple(zip(*found, strict=True))
         return
     for batch in connection.sql(query, params=dict(parameters)).to_arrow_reader(CHUNK):
         yield tuple(column.to_pylist() for column in batch.columns)
+
+
+def read_columns(
+    connection: DuckDBPyConnection,
+    query: str,
+    parameters: Mapping[str, object],
+    rows: int,
+    kinds: Mapping[str, type[str] | type[int] | type[bool]],
+) -> dict[str, Cells]:
+    """Run a query of about `rows` rows; gives its columns, which have the names and kinds of `kinds`."""
+    if _travels_as_list(rows):
+        columns = {name: Cells(kind) for name, kind in kinds.items()}
+        for chunk in fetched(connection, query, parameters, rows):
+            for column, values in zip(columns.values(), chunk, strict=True):
+                column.extend(values)
+        return columns
+    table = connection.sql(query, params=dict(parameters)).to_arrow_reader(CHUNK).read_all()
+    return {name: Cells.packed(kind, column) for (name, kind), column in zip(kinds.items(), table.columns, strict=True)}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from duckdb import DuckDBPyConnection
-
-from auditor.audit.transfer import Cells, fetched
+from auditor.audit.transfer import Cells, fetched, read_columns
 from auditor.decode.payload_rows import PayloadKeys, members_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 _KINDS: dict[str, type[str] | type[int] | type[bool]] = {
     "unit": int,
@@ -54,7 +56,7 @@ def create_units(connection: DuckDBPyConnection, *, payloads: bool, by_role: Col
     connection.execute(
         f"""
         CREATE OR REPLACE TABLE units AS
-        SELECT row_number() OVER (ORDER BY first_row, field, token, payload, role_reference) - 1 AS unit, *
+        SELECT row_number() OVER () - 1 AS unit, *
         FROM (
             SELECT field, token, payload, bool_or(given) AS role_prediction, bool_or(NOT given) AS role_reference,
                 min(abs(first_row)) AS first_row
@@ -64,6 +66,7 @@ def create_units(connection: DuckDBPyConnection, *, payloads: bool, by_role: Col
                 UNION ALL
                 SELECT field, reference, {asserted}, false, first_row FROM pairs WHERE reference IS NOT NULL
             ) GROUP BY field, token, payload{separate}
+            ORDER BY first_row, field, token, payload, role_reference
         )
     """,
         {"by_role": list(by_role)} if by_role else {},
@@ -92,8 +95,5 @@ def field_units(
 ) -> FieldUnits:
     """Read the units of one field."""
     query = f"SELECT {', '.join(_KINDS)} FROM units WHERE field = $field ORDER BY unit"
-    columns = {name: Cells(kind) for name, kind in _KINDS.items()}
-    for chunk in fetched(connection, query, {"field": field}, count):
-        for column, values in zip(columns.values(), chunk, strict=True):
-            column.extend(values)
+    columns = read_columns(connection, query, {"field": field}, count, _KINDS)
     return FieldUnits(field, count, payloads, columns, by_role)

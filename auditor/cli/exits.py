@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -80,6 +81,22 @@ def _code(command: Callable[[], int | None]) -> int:
         traceback.print_exc()
         typer.echo("error: this is a bug of the auditor, not of your pipeline; please report it", err=True)
         return NOT_DONE
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Hold Ctrl-C until the end of a block that imports: Python ends by the signal what is interrupted in an `exec`.
+
+    Dataclasses are made by `exec`, and the exit code would then depend on the moment.
+    """
+    seen: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if seen:
+        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.cli.guess_dates import DATES, date_notes, month_comes_first
+from auditor.judge.units import factor
 from auditor.model.figures import every
 from auditor.spec.lines import quoted
 
@@ -113,10 +114,15 @@ def _notes(type_: str, contents: Sequence[str]) -> list[str]:
 
 def _unit_note(contents: Sequence[str]) -> str:
     counts = Counter(_unit(content) for content in contents)
-    if len(counts) == 1:
-        return "a plain number is taken to be in this unit, and no other unit is converted: 1 kg is not 1000 g"
+    common = _commonest_unit(contents)
+    apart = [unit for unit in counts if factor(unit, common) is None]
+    if not apart:
+        return "a plain number is taken to be in this unit, and other units of its kind are converted"
     listed = ", ".join(f"{unit} {count:,}" for unit, count in counts.most_common())
-    return f"the references have several units ({listed}), and none is converted: write them in one"
+    are = "is" if len(apart) == 1 else "are"
+    return (
+        f"the references have several units ({listed}), and {', '.join(apart)} {are} not converted: write them in one"
+    )
 
 
 def _unit(content: str) -> str:

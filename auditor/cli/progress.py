@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from auditor.audit.events import Event, RunFinished
 from auditor.audit.events import Progress as Decoded
 from auditor.errors import InternalError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 class Listener(Protocol):
@@ -40,17 +41,24 @@ def _listening(*, quiet: bool) -> Iterator[Listener]:
     if quiet:
         yield lambda event: None
     elif sys.stderr.isatty():
-        with Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        ) as bars:
-            yield _Bars(bars)
+        with _progress() as progress:
+            yield _Bars(progress)
     else:
         yield _Lines()
+
+
+def _progress() -> Progress:
+    from rich import progress  # nobody else waits for it
+    from rich.console import Console
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
 
 
 class _Bars:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from auditor.cli.exits import FailOn, code_of, one_of, readable_until_closed
+from auditor.cli.exits import FailOn, code_of, interrupts_later, one_of, readable_until_closed
 from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
 from auditor.cli.probe import Probe, ProbeOption
+
+if TYPE_CHECKING:
+    from auditor.audit.events import RunFinished
+    from auditor.spec.models import AuditSpec
 
 
 class BrokenReferences(StrEnum):
@@ -56,12 +60,7 @@ def run(
 
     audited = read_spec(spec)
     check_inputs_stay(outputs, audited)
-    from auditor.audit.run import audit
-    from auditor.cli.progress import finished
-
-    on_broken, level = BrokenReferences(broken_references), Probe(probe)
-    with closing(audit(audited, broken_references=on_broken.value, probe=level.value)) as events:
-        done = finished(events, quiet=quiet)
+    done = _audited(audited, BrokenReferences(broken_references), Probe(probe), quiet=quiet)
     write_outputs(done.run, outputs)
     if not quiet:
         from auditor.cli.terminal import show
@@ -70,6 +69,19 @@ def run(
             show(done.run)
             _say_where(done.folder, outputs)
     return code_of(done.run, FailOn(fail_on))
+
+
+def _audited(spec: AuditSpec, on_broken: BrokenReferences, level: Probe, *, quiet: bool) -> RunFinished:
+    from auditor.audit.consumers import Starting
+
+    with Starting(spec, list(spec.consumers.values())) as starting:
+        # The workers import what their consumers need while we import the database and the rest of us.
+        with interrupts_later():
+            from auditor.audit.run import audit
+            from auditor.cli.progress import finished
+
+        with closing(audit(spec, broken_references=on_broken.value, probe=level.value, starting=starting)) as events:
+            return finished(events, quiet=quiet)
 
 
 def _say_where(folder: Path | None, outputs: list[Path]) -> None:

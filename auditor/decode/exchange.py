@@ -56,6 +56,10 @@ class Limits:
         more = self.string * rows / ROWS
         return Limits(self.string + more, self.first + more)
 
+    def times(self, factor: float) -> Limits:
+        """Give limits that are so many times as long."""
+        return Limits(self.string * factor, self.first * factor, self.per_frame)
+
     def at(self, frame: Frame, position: int, first: bool) -> float:
         """Give the limit for the present position."""
         if not frame.base <= position < frame.end:

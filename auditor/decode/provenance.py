@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 INSTALLED = ("site-packages", "dist-packages")
@@ -113,13 +114,21 @@ def look_up(folder: str, names: set[str]) -> dict[str, str]:
 def top_level_names(folder: str) -> list[str]:
     """Read the top-level names that a distribution installed."""
     for name, split in (("top_level.txt", False), ("RECORD", True)):
+        path = os.path.join(folder, name)
         try:
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                lines = file.read().split("\n")
+            status = os.stat(path)
+            return _names_in(path, split, status.st_mtime_ns, status.st_size)
         except OSError:
             continue
-        return sorted({first_part(line) for line in lines}) if split else lines
     return []
+
+
+@lru_cache(maxsize=4096)
+def _names_in(path: str, split: bool, changed: int, size: int) -> list[str]:
+    """Read a file of names once for as long as it is the same: every launch of every consumer asks for them."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = file.read().split("\n")
+    return sorted({first_part(line) for line in lines}) if split else lines
 
 
 def first_part(line: str) -> str:

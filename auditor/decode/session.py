@@ -14,11 +14,12 @@ from auditor.decode.clock import CLOCKS, can_attribute
 from auditor.decode.exchange import Exchange, Limits, Lost, open_exchange
 from auditor.decode.frames import Job, Told, as_text, pack
 from auditor.decode.launches import launches, remember
+from auditor.decode.meter import Meter
 from auditor.decode.payload_rows import PayloadKeys, Role, row_writer
 from auditor.decode.plan import Plan, make_plan
 from auditor.decode.readiness import Report, death_error, is_as_planned, lost_its_clock, start_error
 from auditor.decode.stop import Stop
-from auditor.decode.supervise import Meter, Supervisor
+from auditor.decode.supervise import Supervisor
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Decodings, Fault, Readiness
 from auditor.model.dependence import Site, Watch
@@ -40,10 +41,12 @@ class Patience:
     """Seconds that a worker may take to start, and strings that may crash or time out before the session gives up.
 
     Where nothing rests on the answers but a comparison, a consumer that hangs in an environment must stall nothing.
+    `slow` strings may be given much more time, to see whether they only take long the first time.
     """
 
     start: float | None = None  # None: START
     lost: int | None = None
+    slow: int = 2
 
 
 class Session:
@@ -68,7 +71,7 @@ class Session:
             self._report = Report(self.plan, ready)
             failed.pop_all()
         limits = Limits(plan.timeout, plan.timeout + FIRST_STRING, bool(ready.get("whole")))
-        self._supervisor = Supervisor(plan.consumer, self._restart, limits, patience.lost)
+        self._supervisor = Supervisor(plan.consumer, self._restart, limits, patience.lost, patience.slow)
         self._supervisor.adopt(exchange)
         #: What was known before the first string.
         self.readiness: Readiness = self._report.at_start

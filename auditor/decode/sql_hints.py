@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from auditor.decode.plan import Plan
@@ -61,18 +62,31 @@ def hints_of(sql: str, functions: Mapping[str, str], column: str | None = None) 
     >>> hints_of("coalesce(try_cast(value as date), current_date)", {"current_date": "CONSISTENT_WITHIN_QUERY"})
     ('calls current_date (the clock; DuckDB: CONSISTENT_WITHIN_QUERY)',)
     """
+    tree = _tree(sql)
+    if tree is None:
+        return ()
+    reached = _reached(tree, column) if column is not None else None
+    found = _hints_of(sql, tuple(functions.items()))
+    return tuple(dict.fromkeys(hint for node, hint in found if reached is None or _concerns(node, reached)))
+
+
+@lru_cache(maxsize=8)
+def _tree(sql: str) -> Any:
+    """Parse a text; None where sqlglot cannot. A model is asked about once for each of its columns."""
     import sqlglot  # takes 0.1 s, and most consumers have no SQL
     from sqlglot.errors import SqlglotError
 
     try:
-        tree = sqlglot.parse_one(sql, dialect="duckdb")
+        return sqlglot.parse_one(sql, dialect="duckdb")
     except SqlglotError:
-        return ()
-    reached = _reached(tree, column) if column is not None else None
-    hints = (
-        hint for node in tree.walk() if reached is None or _concerns(node, reached) for hint in _of(node, functions)
-    )
-    return tuple(dict.fromkeys(hints))
+        return None
+
+
+@lru_cache(maxsize=8)
+def _hints_of(sql: str, functions: tuple[tuple[str, str], ...]) -> list[tuple[Any, str]]:
+    """Give each hint in a text with its node, whatever column it concerns."""
+    tree, words = _tree(sql), dict(functions)
+    return [] if tree is None else [(node, hint) for node in tree.walk() for hint in _of(node, words)]
 
 
 def _reached(tree: Any, column: str) -> set[str]:

@@ -2,7 +2,8 @@
 
 The progress word names a suspect; it is condemned only where it fails alone, in a fresh process. Where it does not,
 the rest of its frame is decoded string by string: a parser that, say, closes its descriptors dies some strings later.
-What fails in company and not alone is a warning: the parser keeps state.
+What fails in company and not alone is a warning: the parser keeps state. What takes too long alone, and then its usual
+time in the same process, has loaded something: that is a warning too, and the process goes on.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from dataclasses import replace
 
 from auditor.decode.exchange import Exchange, Limits, Lost
 from auditor.decode.frames import MOST_BYTES, SECONDS, Frame, Job, Pace, Queue, Reply, in_parts
+from auditor.decode.meter import Meter
 from auditor.errors import ConsumerError
-from auditor.model.decoding import Decodings, Fault
+from auditor.model.decoding import SLOW_AT_FIRST, Decodings, Fault
 from auditor.model.figures import plural
 
 #: Deaths that no single string explains, after which there is no faithful answer.
 MOST_UNEXPLAINED = 100
+
+#: How many times its limit a string may take that takes too long alone: whoever loads something does that once.
+SLOW = 5.0
 
 #: Parts into which a frame is cut that was decoded in one call and lost: four rounds find one string among 8,192.
 PARTS = 16
@@ -28,13 +33,14 @@ PARTS = 16
 class Supervisor:
     """Decodes jobs in one worker after another; `start` gives a fresh one.
 
-    It gives up with ConsumerError when more than `most_lost` strings have crashed or timed out (None: never).
+    It gives up with ConsumerError when more than `most_lost` strings have crashed or timed out (None: never). `slow`
+    strings that take too long are given much more time, and as many more as turn out to be slow the first time only.
     """
 
     def __init__(
-        self, consumer: str, start: Callable[[], Exchange], limits: Limits, most_lost: int | None = None
+        self, consumer: str, start: Callable[[], Exchange], limits: Limits, most_lost: int | None = None, slow: int = 0
     ) -> None:
-        self.consumer, self.limits, self.most_lost = consumer, limits, most_lost
+        self.consumer, self.limits, self.most_lost, self._slow = consumer, limits, most_lost, slow
         self._lost = 0
         self._start = start
         self._exchange: Exchange | None = None
@@ -196,7 +202,7 @@ class Supervisor:
             meter.done(suspect)
             indices, suspect = indices[suspect:], 0
         rest = [*indices[:suspect], *indices[suspect + 1 :]]
-        if self._fails_alone(job, indices[suspect], found):
+        if self._settled_alone(job, indices[suspect], found):
             meter.done(1)
             queue.put_back([rest])
             return
@@ -207,20 +213,51 @@ class Supervisor:
         else:
             self._unexplain(job, indices[suspect], lost, found)
 
-    def _fails_alone(self, job: Job, index: int, found: Decodings) -> bool:
-        """Decode one value in a fresh process; where that fails too, its decoding is the failure."""
-        self.close()
-        self._warm_up(job)
-        try:
-            reply = self.exchange.ask(self._frame(job, [index]), self.limits)
-        except Lost as lost:
-            self.close()
+    def _settled_alone(self, job: Job, index: int, found: Decodings) -> bool:
+        """Decode one value in a fresh process: it fails there too, or is only slow there; False where neither is so."""
+        lost = self._ask_fresh(job, index, found, self.limits)
+        if lost is None:
+            return False
+        if lost.status == "timed_out" and self._slow > 0:
+            lost = self._ask_patiently(job, index, found, lost)
+        if lost is not None:
             found.texts[index] = None
             found.faults[index] = self._fault(lost.status, lost.error)
             self._count_lost(lost)
-            return True
-        self._store([index], reply, found)
-        return False
+        return True
+
+    def _ask_fresh(self, job: Job, index: int, found: Decodings, limits: Limits) -> Lost | None:
+        """Decode one value in a fresh process."""
+        self.close()
+        self._warm_up(job)
+        return self._ask(job, index, found, limits)
+
+    def _ask(self, job: Job, index: int, found: Decodings, limits: Limits) -> Lost | None:
+        try:
+            self._store([index], self.exchange.ask(self._frame(job, [index]), limits), found)
+        except Lost as lost:
+            self.close()
+            return lost
+        return None
+
+    def _ask_patiently(self, job: Job, index: int, found: Decodings, lost: Lost) -> Lost | None:
+        """Give a value much more time in a fresh process, then its usual time in the same one; None if that will do.
+
+        What it crashes of, given the time, says more than that it was late.
+        """
+        self._slow -= 1
+        began = time.monotonic()
+        slower = self._ask_fresh(job, index, found, self.limits.times(SLOW))
+        took = time.monotonic() - began
+        if slower is not None:
+            return lost if slower.status == "timed_out" else slower
+        if self._ask(job, index, found, self.limits) is not None:
+            return lost
+        self._slow += 1
+        found.warnings[index] = (
+            f"{SLOW_AT_FIRST}{took:.1f} s in a fresh process, then within the {self.limits.string:g} s of `timeout`"
+        )
+        return None
 
     def _count_lost(self, lost: Lost) -> None:
         self._lost += 1
@@ -252,7 +289,7 @@ class Supervisor:
                 self.close()
                 meter.done(1)
                 at += 1
-                if self._fails_alone(job, lost.frame.indices[0], found):
+                if self._settled_alone(job, lost.frame.indices[0], found):
                     return indices[at:]
                 self._unexplain(job, lost.frame.indices[0], lost, found)
         return None
@@ -272,25 +309,3 @@ class Supervisor:
                 f"{self._unexplained} failures ({lost.error}) of values that decode well alone",
                 "the parser's outcome depends on what it read before: make it keep no state",
             )
-
-
-class Meter:
-    """Reports how many values are done so far, also inside a slow frame, and never goes back."""
-
-    def __init__(self, report: Callable[[int], None] | None) -> None:
-        self._report, self._done, self._shown = report, 0, 0
-
-    def done(self, count: int) -> None:
-        """Count values that are decoded."""
-        self._done += count
-        self._show(self._done)
-
-    def look(self, frame: Frame, position: int) -> None:
-        """Count what a worker has passed in the frame that it is at."""
-        if frame.base <= position < frame.end:
-            self._show(self._done + position - frame.base)
-
-    def _show(self, count: int) -> None:
-        if self._report is not None and count > self._shown:
-            self._shown = count
-            self._report(count)

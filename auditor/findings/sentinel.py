@@ -69,7 +69,7 @@ def _collapse(column: _Column) -> Iterator[Draft]:
     junk = _collapsed_junk(column)
     true = {outcome.key for outcome in column.of_kind("positive") if outcome.value == TRUE}
     negative = [outcome for outcome in column.of_kind("negative") if outcome.key in true]
-    if negative or not (column.type == "boolean" and all(_is_unticked(outcome) for outcome in junk)):
+    if negative or (junk and not (column.type == "boolean" and all(_is_unticked(outcome) for outcome in junk))):
         yield _collapse_draft(column, junk, negative)
 
 
@@ -148,11 +148,14 @@ def _affected(column: _Column, junk: Sequence[ProbeOutcome], negative: Sequence[
     """Write the condition on strings of the data: junk with a collapsed value, and negative words with a wrong one."""
     key = f"k{column.number}"
     field_type = column.census.context.spec.fields[column.field].type
-    parts = [
-        f"{key} IN {sql.texts(_keys(junk))} AND {is_junk(field_type, column.number)}",
-        f"{key} IN {sql.texts(_keys(negative))} AND ({is_one_of((*NEGATIVE_WORDS, *EMPTY_BOXES))} OR token = 'false')",
-    ]
-    return " OR ".join(f"({part})" for part in parts)
+    junk_keys, negative_keys = _keys(junk), _keys(negative)
+    parts = []
+    if junk_keys:
+        parts.append(f"{key} IN {sql.texts(junk_keys)} AND {is_junk(field_type, column.number)}")
+    if negative_keys:
+        words = is_one_of((*NEGATIVE_WORDS, *EMPTY_BOXES))
+        parts.append(f"{key} IN {sql.texts(negative_keys)} AND ({words} OR token = 'false')")
+    return " OR ".join(f"({part})" for part in parts) or "false"
 
 
 def _keys(outcomes: Iterable[ProbeOutcome]) -> list[str]:

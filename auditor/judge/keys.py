@@ -44,7 +44,7 @@ def unexpected_type(field: FieldSpec, text: str) -> str:
     """Say why a value is none of the field's type."""
     shown = text if len(text) <= 120 else f"{text[:100]}… ({len(text)} characters)"
     bounds = f" within {field.minimum}..{field.maximum}" if field.type == "ordinal" else ""
-    unit = f" in {field.unit}" if field.type == "quantity" and field.unit else ""
+    unit = f" in {field.unit}, nor in a unit that is known to convert to it" if field.type == "quantity" else ""
     return f"unexpected type: {shown} is no {field.type}{bounds}{unit}"
 
 

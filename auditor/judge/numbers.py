@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from fractions import Fraction
 from functools import lru_cache
 
+from auditor.judge.units import factor
 from auditor.spec.models import FieldSpec, Rounding
 
 # No value is shortened by our own arithmetic, however many digits it has.
@@ -24,12 +26,35 @@ def number(text: str) -> Decimal | None:
     return Decimal(text)
 
 
-def plain(value: Decimal) -> str:
-    """Write a number in its shortest form without exponent: 12.50 and 12.5 are one key, and -0 is 0."""
+def plain(value: Decimal | Fraction) -> str:
+    """Write a number in its shortest form without exponent: 12.50 and 12.5 are one key, and -0 is 0.
+
+    What no decimal is stays a fraction.
+
+    >>> plain(Decimal("12.50")), plain(Fraction(25, 2)), plain(Fraction(1, 3))
+    ('12.5', '12.5', '1/3')
+    """
+    if isinstance(value, Fraction):
+        value = _decimal(value)
+        if isinstance(value, Fraction):
+            return str(value)
     if not value:
         return "0"
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _decimal(value: Fraction) -> Decimal | Fraction:
+    """Give the same number with a power of ten below the line, where there is one."""
+    twos, fives, rest = 0, 0, value.denominator
+    while rest % 2 == 0:
+        twos, rest = twos + 1, rest // 2
+    while rest % 5 == 0:
+        fives, rest = fives + 1, rest // 5
+    if rest != 1:
+        return value
+    digits = max(twos, fives)
+    return _EXACT.scaleb(Decimal(value.numerator * 10**digits // value.denominator), -digits)
 
 
 @lru_cache(maxsize=256)
@@ -38,7 +63,7 @@ def step(field_grain: str | None) -> Decimal | None:
     return None if field_grain is None else Decimal(field_grain.split()[0])
 
 
-def to_grain(value: Decimal, grain: Decimal | None, rounding: Rounding) -> Decimal:
+def to_grain(value: Decimal | Fraction, grain: Decimal | None, rounding: Rounding) -> Decimal | Fraction:
     """Round to a multiple of the grain: rounding, not a tolerance."""
     if grain is None:
         return value
@@ -91,12 +116,19 @@ def money_key(field: FieldSpec, tag: str, text: str) -> str | None:
 
 
 def quantity_key(field: FieldSpec, tag: str, text: str) -> str | None:
-    """Key of a quantity: a plain number is in the field's unit; another unit is not silently converted."""
+    """Key of a quantity in the field's unit, which a plain number is in; another unit of its kind is converted.
+
+    >>> weight = FieldSpec(name="weight", type="quantity", unit="g", grain="1 g")
+    >>> quantity_key(weight, "quantity", "0.5 kg"), quantity_key(weight, "int", "500")
+    ('500 g', '500 g')
+    """
     magnitude, _, unit = text.partition(" ") if tag == "quantity" else (text, "", "")
     if tag not in ("quantity", "decimal", "int"):
         return None
-    key = _amount_key(field, magnitude)
-    unit = unit or field.unit or ""
-    if key is None or (field.unit is not None and unit != field.unit):
+    wanted = field.unit or unit
+    ratio = factor(unit or wanted, wanted)
+    amount = number(magnitude)
+    if ratio is None or amount is None:
         return None
-    return f"{key} {unit}".rstrip()
+    value = amount if ratio == 1 else Fraction(amount) * ratio
+    return f"{plain(to_grain(value, step(field.grain), field.rounding))} {wanted}".rstrip()

@@ -34,7 +34,8 @@ _NAMED = {
     **{name[:3]: "Www" for name in _DAYS.split()},
 }
 
-_NAME = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(sorted(_NAMED, key=len, reverse=True))})(?![A-Za-z])", re.IGNORECASE)
+#: A run of letters that may be a name; to look for every name at every character takes ten times as long.
+_NAME = re.compile("[A-Za-z]{3,}")
 
 _CLASSES = bytes.maketrans(
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", b"d" * 10 + b"A" * 26 + b"a" * 26
@@ -134,7 +135,9 @@ def _mark(match: re.Match[str]) -> str:
     word = match.group()
     marked = _MARKED.get(word)
     if marked is None:
-        name = _NAMED[word.lower()]
+        name = _NAMED.get(word.lower())
+        if name is None:
+            return word
         name = name.upper() if word.isupper() else name.lower() if word.islower() else name
         marked = _MARKED[word] = "".join(_MARKS[letter] for letter in name)
     return marked

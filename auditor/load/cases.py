@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from auditor.database import first_line, no_room, raise_memory_limit
+from auditor.database import first_line, no_room, raise_memory_limit, suit
 from auditor.errors import LoadError
 from auditor.load.blocked import blocked_classes
 from auditor.load.checks import fields_of, no_match, require_fields, require_places, require_sent
@@ -69,6 +69,7 @@ def _unreadable(spec: AuditSpec, error: duckdb.Error | OSError) -> LoadError:
 def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Loaded:
     roles = open_roles(spec, connection, payloads)
     predictions, references = roles.predictions, roles.references
+    suit(connection, sum(part.file.path.stat().st_size for part in (*predictions.parts, *references.parts)))
     try:
         require_places(spec, predictions, references)
         require_sent(predictions, references, connection)

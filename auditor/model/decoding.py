@@ -13,6 +13,9 @@ PAYLOAD_REJECTED = "^(ValidationError: )?payload rejected: (.*?): "
 #: The name that stands there where no field is at fault but a rule over several.
 WHOLE_MODEL = "the model"
 
+#: How a warning starts of a value that took too long the first time only: the parser loads what it needs then.
+SLOW_AT_FIRST = "slow at first: "
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:

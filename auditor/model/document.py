@@ -18,6 +18,9 @@ from auditor.errors import StoreError
 from auditor.model.run import SCHEMA, Column, Finding, Interval, Run
 from auditor.model.verdicts import FIELD_VERDICTS
 
+#: Types of values that are JSON as they are.
+_AS_IT_IS = frozenset({str, int, bool, NoneType})
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -45,18 +48,27 @@ def to_json_text(run: Run) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Interval):
+    kind: Any = type(value)
+    if kind in _AS_IT_IS:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is Interval:
         return [value.low, value.high] if math.isfinite(value.low) and math.isfinite(value.high) else None
-    if is_dataclass(value) and not isinstance(value, type):
-        plain = {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-        return {**plain, **_derived(value)} if not isinstance(value, Column) else _flat(value, plain)
+    if names := _names(kind):
+        plain = {name: _plain(getattr(value, name)) for name in names}
+        return {**plain, **_derived(value)} if kind is not Column else _flat(value, plain)
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
     return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Give the names of a dataclass's fields, none for any other type."""
+    return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _derived(value: Any) -> dict[str, Any]:

@@ -53,6 +53,7 @@ class Launcher:
     pool: ThreadPoolExecutor
     stop: Stop
     lost_in_base: int = 0
+    slow_in_base: int = 0
     launched: list[Environment] = field(default_factory=list)
     not_varied: dict[str, str] = field(default_factory=dict)
     unset: set[tuple[str, object]] = field(default_factory=set)
@@ -83,7 +84,7 @@ class Launcher:
     def _in(
         self, environment: Environment, ask: Callable[[Session, Environment], Result], watch: Watch | None = None
     ) -> Result:
-        patience = Patience(START, self.lost_in_base + MORE_LOST)
+        patience = Patience(START, self.lost_in_base + MORE_LOST, self.slow_in_base)
         try:
             with open_session(
                 self.spec,

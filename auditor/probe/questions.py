@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from auditor.judge.answers import answer_at
-from auditor.model.decoding import Decodings, Fault
+from auditor.model.decoding import SLOW_AT_FIRST, Decodings, Fault
 from auditor.model.dependence import Answer
 from auditor.probe.sent import Sent
 from auditor.spec.models import FieldSpec
@@ -44,6 +44,11 @@ def differences(field: FieldSpec, base: Decodings, other: Decodings) -> dict[int
 
 def _statuses(decodings: Decodings) -> dict[int, str]:
     return {position: fault.status for position, fault in decodings.faults.items()}
+
+
+def slow_in(warnings: Mapping[int, str]) -> int:
+    """Count the strings that took too long the first time only."""
+    return sum(warning.startswith(SLOW_AT_FIRST) for warning in warnings.values())
 
 
 def lost_in(faults: Mapping[int, Fault]) -> int:

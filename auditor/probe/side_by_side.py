@@ -21,11 +21,15 @@ from auditor.spec.models import AuditSpec
 
 @dataclass(frozen=True)
 class Subject:
-    """A consumer to probe: what it is asked, how many strings the base has lost, and who hears of what moves."""
+    """A consumer to probe: what it is asked, how many strings the base has lost, and who hears of what moves.
+
+    `slow` is how many took too long the first time only.
+    """
 
     questions: Mapping[str, Question]
     lost: int
     record: Record
+    slow: int = 0
 
 
 def probe_side_by_side(
@@ -53,7 +57,9 @@ def probe_side_by_side(
         def probe(name: str) -> tuple[Probed, Course]:
             subject = subjects[name]
             course = course_of(base, spec.consumers[name].env, level, zones)
-            launcher = Launcher(spec, spec.consumers[name], base, carried, keys, launches, stop, subject.lost)
+            launcher = Launcher(
+                spec, spec.consumers[name], base, carried, keys, launches, stop, subject.lost, subject.slow
+            )
             return probe_consumer(launcher, subject.questions, course, subject.record), course
 
         return dict(zip(subjects, threads.map(probe, subjects), strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -18,16 +18,42 @@ MOST_SHAPES = 60
 #: Characters shown of a shape's example, as of a finding's witness: a field may hold a text of megabytes.
 LONGEST_EXAMPLE = 2000
 
+#: Counts of a pair of consumers, and pairs in a whole number of 64 bits.
+_BITS = 6
+_PAIRS_OF_MASK = 10
 
-def json_type_census(connection: DuckDBPyConnection, field_name: str) -> dict[str, Share]:
-    """How often the model sends each JSON type in this field, of the judged cases that send anything."""
+#: Letters of a verdict where the consumer took no value from what it was sent.
+_LOST = "rndct"
+
+
+def json_type_census(connection: DuckDBPyConnection) -> dict[str, dict[str, Share]]:
+    """How often the model sends each JSON type in each field, of the judged cases that send anything."""
     rows = connection.execute(
-        "SELECT o.json_type, sum(j.n)::BIGINT FROM judged j JOIN outcomes o ON o.unit = j.p_unit "
-        "WHERE j.field = $field AND j.outcome = 'judged' GROUP BY 1 ORDER BY 2 DESC, 1",
-        {"field": field_name},
+        "SELECT j.field, o.json_type, sum(j.n)::BIGINT FROM judged j JOIN outcomes o ON o.unit = j.p_unit "
+        "WHERE j.outcome = 'judged' GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2"
     ).fetchall()
-    total = sum(n for _, n in rows)
-    return {kind: share(n, total) for kind, n in rows}
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    for name, kind, n in rows:
+        counts[name][kind] = n
+    return {name: {kind: share(n, sum(kinds.values())) for kind, n in kinds.items()} for name, kinds in counts.items()}
+
+
+def distinct_strings(connection: DuckDBPyConnection, *, by_role: Collection[str] = ()) -> dict[str, int]:
+    """Count the distinct raw values of each field; `by_role`: see `disagreements`."""
+    query = f"SELECT field, count({_strings(connection, by_role)}) FROM outcomes GROUP BY field"
+    return dict(connection.execute(query).fetchall())
+
+
+def _strings(connection: DuckDBPyConnection, by_role: Collection[str]) -> str:
+    """SQL: what to count of some rows of one field for their number of strings.
+
+    One that stands in many payloads, or in two batches, has a row for each; counting it once takes longer, so only
+    where there are any.
+    """
+    if by_role:
+        return "DISTINCT token"
+    found = connection.execute("SELECT 1 FROM outcomes WHERE payload IS NOT NULL LIMIT 1").fetchall()
+    return "DISTINCT token" if found else "*"
 
 
 @dataclass
@@ -41,30 +67,52 @@ class _ShapeCounts:
 
 
 def shape_rows(
-    connection: DuckDBPyConnection, field_name: str, readers: Sequence[str], index: Mapping[str, int]
-) -> tuple[ShapeRow, ...]:
-    """Give the shapes of the field's predictions, most rows first, with what each consumer makes of them."""
-    shapes: dict[str, _ShapeCounts] = defaultdict(_ShapeCounts)
-    for shape, strings, example, alike in connection.execute(
-        f"SELECT shape, count(DISTINCT token), left(min_by(token, (length(token), token)), {LONGEST_EXAMPLE + 1}), "
-        f"bool_and({_alike(readers, index)}) FROM own_outcomes WHERE field = $field AND role_prediction GROUP BY shape",
-        {"field": field_name},
+    connection: DuckDBPyConnection,
+    readers: Mapping[str, Sequence[str]],
+    index: Mapping[str, int],
+    *,
+    by_role: Collection[str] = (),
+) -> dict[str, tuple[ShapeRow, ...]]:
+    """Give the shapes of each field's predictions, most rows first, with what each consumer makes of them."""
+    shapes: dict[str, dict[str, _ShapeCounts]] = {name: defaultdict(_ShapeCounts) for name in readers}
+    for field_name, shape, strings, example, alike in connection.execute(
+        f"SELECT field, shape, count({_strings(connection, by_role)}), "
+        f"left(min_by(token, (length(token), token)), {LONGEST_EXAMPLE + 1}), "
+        f"bool_and({_alike(readers, index)}) FROM own_outcomes WHERE role_prediction GROUP BY field, shape"
     ).fetchall():
-        counts = shapes[shape]
+        counts = shapes[field_name][shape]
         counts.strings, counts.alike = strings, bool(alike)
         counts.example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
-    for shape, pattern, n in connection.execute(
-        "SELECT shape, pattern, sum(n)::BIGINT FROM judged WHERE field = $field AND shape IS NOT NULL GROUP BY ALL",
-        {"field": field_name},
+    for field_name, shape, pattern, n in connection.execute(
+        "SELECT field, shape, pattern, sum(n)::BIGINT FROM judged WHERE shape IS NOT NULL GROUP BY ALL"
     ).fetchall():
-        counts = shapes[shape]
+        counts = shapes[field_name][shape]
         counts.rows += n
-        for consumer, letter in zip(readers, pattern, strict=True):
+        for consumer, letter in zip(readers[field_name], pattern, strict=True):
             counts.accepted[consumer] += n if letter in "ow" else 0
             counts.ok[consumer] += n if letter == "o" else 0
-    for position, consumer in enumerate(readers):
-        for shape, n in _accepted_alone(connection, field_name, position, index[consumer]):
-            shapes[shape].accepted[consumer] += n
+    _add_accepted_alone(connection, shapes, readers, index)
+    return {name: _rows(found, readers[name]) for name, found in shapes.items()}
+
+
+def _add_accepted_alone(
+    connection: DuckDBPyConnection,
+    shapes: Mapping[str, Mapping[str, _ShapeCounts]],
+    readers: Mapping[str, Sequence[str]],
+    index: Mapping[str, int],
+) -> None:
+    """Add the judged predictions that a consumer takes by themselves and loses with their payload."""
+    names = {number: name for name, number in index.items()}
+    for field_name, number, shape, pattern, n in connection.execute(
+        "SELECT field, consumer, shape, pattern, sum(n)::BIGINT FROM judged "
+        "JOIN alone ON unit = p_unit AND status = 'v' GROUP BY ALL"
+    ).fetchall():
+        consumer = names[number]
+        if pattern[readers[field_name].index(consumer)] in _LOST:
+            shapes[field_name][shape].accepted[consumer] += n
+
+
+def _rows(shapes: Mapping[str, _ShapeCounts], readers: Sequence[str]) -> tuple[ShapeRow, ...]:
     rows = [
         ShapeRow(name, c.example, c.rows, c.strings, dict(c.accepted), dict(c.ok), c.alike)
         for name, c in shapes.items()
@@ -72,17 +120,6 @@ def shape_rows(
     ]
     rows.sort(key=lambda row: (-row.rows, row.shape))
     return _folded(rows, readers)
-
-
-def _accepted_alone(
-    connection: DuckDBPyConnection, field_name: str, position: int, number: int
-) -> list[tuple[str, int]]:
-    """Count by shape the judged predictions that a consumer takes by themselves and loses with their payload."""
-    return connection.execute(
-        "SELECT shape, sum(n)::BIGINT FROM judged JOIN alone ON unit = p_unit AND consumer = $number AND status = 'v'"
-        f" WHERE field = $field AND substr(pattern, {position + 1}, 1) IN ('r', 'n', 'd', 'c', 't') GROUP BY shape",
-        {"field": field_name, "number": number},
-    ).fetchall()
 
 
 def _folded(rows: list[ShapeRow], readers: Sequence[str]) -> tuple[ShapeRow, ...]:
@@ -102,11 +139,31 @@ def _folded(rows: list[ShapeRow], readers: Sequence[str]) -> tuple[ShapeRow, ...
     return (*kept, other)
 
 
-def _alike(readers: Sequence[str], index: Mapping[str, int]) -> str:
-    """SQL: every reader takes a value, and it is the same one."""
-    if not readers:
+def _alike(readers: Mapping[str, Sequence[str]], index: Mapping[str, int]) -> str:
+    """SQL: every reader of the row's field takes a value, and it is the same one."""
+    whens = (
+        f"WHEN {_among(names)} THEN {_read_alike([index[consumer] for consumer in consumers])}"
+        for consumers, names in _by_readers(readers).items()
+    )
+    return f"CASE {' '.join(whens)} END"
+
+
+def _by_readers(readers: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
+    """Give the fields that the same consumers read."""
+    fields: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, consumers in readers.items():
+        fields[tuple(consumers)].append(name)
+    return fields
+
+
+def _among(fields: Sequence[str]) -> str:
+    quoted = ("'" + name.replace("'", "''") + "'" for name in fields)
+    return f"field IN ({', '.join(quoted)})"
+
+
+def _read_alike(numbers: Sequence[int]) -> str:
+    if not numbers:
         return "false"
-    numbers = [index[name] for name in readers]
     read = [f"coalesce(s{i} = 'v', false)" for i in numbers]
     same = [f"coalesce(k{numbers[0]} = k{i}, false)" for i in numbers[1:]]
     return " AND ".join(read + same)
@@ -114,42 +171,54 @@ def _alike(readers: Sequence[str], index: Mapping[str, int]) -> str:
 
 def disagreements(
     connection: DuckDBPyConnection,
-    field_name: str,
-    readers: Sequence[str],
+    readers: Mapping[str, Sequence[str]],
     index: Mapping[str, int],
     *,
-    by_role: bool = False,
-) -> tuple[Disagreement, ...]:
-    """Give the matrix of consumers over all distinct predictions and references of the field, in one pass.
+    by_role: Collection[str] = (),
+) -> dict[str, tuple[Disagreement, ...]]:
+    """Give the matrix of consumers over all distinct predictions and references of each field, in one pass.
 
-    `by_role` says that a string which is both has a row as each.
+    In the fields `by_role` a string that is both a prediction and a reference has a row as each.
     """
-    pairs = list(combinations(readers, 2))
-    if not pairs:
-        return ()
-    # A raw value that stands in many payloads, or in two batches, is one string; counting it once costs more, so only
-    # where there are any.
-    many = connection.execute(
-        "SELECT count(payload) FROM outcomes WHERE field = $field", {"field": field_name}
-    ).fetchall()
-    strings = "DISTINCT token" if many[0][0] or by_role else "*"
-    counts = ", ".join(_pair_counts(index[left], index[right], strings) for left, right in pairs)
-    row = connection.execute(
-        f"SELECT {counts} FROM own_outcomes WHERE field = $field", {"field": field_name}
-    ).fetchall()[0]
-    cells = [row[start : start + 6] for start in range(0, len(row), 6)]
-    return tuple(Disagreement(left, right, *cell) for (left, right), cell in zip(pairs, cells, strict=True))
+    pairs = {name: list(combinations(consumers, 2)) for name, consumers in readers.items()}
+    places = sorted({(index[a], index[b]) for some in pairs.values() for a, b in some})
+    counts = {name: [[0] * _BITS for _ in places] for name in readers}
+    if places:
+        is_one = _strings(connection, by_role) == "*"
+        for name, n, *masks in connection.execute(_masks_sql(places, is_one=is_one)).fetchall():
+            for place, cells in enumerate(counts[name]):
+                number, shift = divmod(place, _PAIRS_OF_MASK)
+                for bit in range(_BITS):
+                    cells[bit] += n if masks[number] >> (shift * _BITS + bit) & 1 else 0
+    return {
+        name: tuple(Disagreement(a, b, *counts[name][places.index((index[a], index[b]))]) for a, b in some)
+        for name, some in pairs.items()
+    }
 
 
-def _pair_counts(left: int, right: int, strings: str) -> str:
-    a, b = f"coalesce(s{left} = 'v', false)", f"coalesce(s{right} = 'v', false)"
-    both = f"s{left} IS NOT NULL AND s{right} IS NOT NULL"
-    cases = [
-        both,
-        f"{a} AND {b} AND k{left} = k{right}",
-        f"{a} AND {b} AND k{left} <> k{right}",
-        f"{both} AND {a} AND NOT {b}",
-        f"{both} AND {b} AND NOT {a}",
-        f"{both} AND NOT {a} AND NOT {b}",
+def _masks_sql(places: Sequence[tuple[int, int]], *, is_one: bool) -> str:
+    """SQL: how many strings of each field are to each other what a mask of some bits per pair of consumers says.
+
+    `is_one` says that a string has one row only; of several rows each adds its bits.
+    """
+    masks = [
+        " | ".join(
+            f"({_pair_bits(*pair)} << {shift * _BITS})" for shift, pair in enumerate(places[start:][:_PAIRS_OF_MASK])
+        )
+        for start in range(0, len(places), _PAIRS_OF_MASK)
     ]
-    return ", ".join(f"count({strings}) FILTER ({case})" for case in cases)
+    names = [f"m{number}" for number in range(len(masks))]
+    given = ", ".join(f"{mask} AS {name}" for name, mask in zip(names, masks, strict=True))
+    of_rows = f"SELECT field, token, {given} FROM own_outcomes"
+    if not is_one:
+        of_rows = (
+            f"SELECT field, {', '.join(f'bit_or({m}) AS {m}' for m in names)} FROM ({of_rows}) GROUP BY field, token"
+        )
+    return f"SELECT field, count(*), {', '.join(names)} FROM ({of_rows}) GROUP BY ALL"
+
+
+def _pair_bits(left: int, right: int) -> str:
+    """SQL: a bit per count of a `Disagreement`, set where a row counts there; none where one reads nothing."""
+    return f"""CASE WHEN s{left} IS NULL OR s{right} IS NULL THEN 0
+        WHEN s{left} = 'v' AND s{right} = 'v' THEN CASE k{left} = k{right} WHEN true THEN 3 WHEN false THEN 5 ELSE 1 END
+        WHEN s{left} = 'v' THEN 9 WHEN s{right} = 'v' THEN 17 ELSE 33 END::BIGINT"""

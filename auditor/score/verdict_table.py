@@ -17,6 +17,9 @@ from auditor.spec.models import AuditSpec, FieldSpec
 #: Number of the pseudo-consumer `typed` in the outcome table's column names: s_typed, v_typed, k_typed.
 TYPED = "_typed"
 
+#: Up to so many pairs, the verdicts of all fields are found by one query.
+TOGETHER = 50_000
+
 _GIVEN = "p.prediction IS NOT NULL AND p.prediction NOT IN ('null', '\"\"')"
 
 
@@ -33,9 +36,8 @@ def create_judged(
         "CREATE OR REPLACE TABLE judged (field VARCHAR, outcome VARCHAR, p_unit BIGINT, r_unit BIGINT, n BIGINT, "
         "first_row BIGINT, place VARCHAR, pattern VARCHAR, shape VARCHAR, same_text BOOLEAN)"
     )
-    for field in spec.fields.values():
-        letters = [_letter_sql(spec, field, consumer, index) for consumer in readers[field.name]]
-        connection.execute(_insert_sql(" || ".join(letters), payloads=payloads), {"field": field.name})
+    for names in _groups(connection, spec):
+        connection.execute(_insert_sql(names, _pattern_sql(spec, names, readers, index), payloads=payloads))
     _check_conservation(connection)
 
 
@@ -51,30 +53,65 @@ def _check_conservation(connection: DuckDBPyConnection) -> None:
         raise InternalError(f"rows were lost or repeated while judging, so no rate can be trusted: {seen}")
 
 
-def _insert_sql(pattern: str, *, payloads: bool) -> str:
+def _groups(connection: DuckDBPyConnection, spec: AuditSpec) -> list[list[str]]:
+    """Give the fields that are judged by one query: all of them while that costs less than planning one for each."""
+    found = connection.execute("SELECT count(*) FROM pairs").fetchall()
+    return [list(spec.fields)] if found[0][0] <= TOGETHER else [[name] for name in spec.fields]
+
+
+def _insert_sql(fields: Sequence[str], pattern: str, *, payloads: bool) -> str:
     same_payload = " AND u.payload IS NOT DISTINCT FROM p.payload" if payloads else ""
     same_reference = " AND t.payload IS NOT DISTINCT FROM p.reference_payload" if payloads else ""
+    chosen, both = _among("field", fields), "{}.field = p.field AND " if len(fields) > 1 else ""
     return f"""
         INSERT INTO judged
         SELECT p.field, p.outcome, u.unit, t.unit, p.n, p.first_row, p.place, {pattern}, u.shape,
-            {_content("p.prediction")} IS NOT DISTINCT FROM {_content("p.reference")}
-        FROM (SELECT * FROM pairs WHERE field = $field) p
-        LEFT JOIN (SELECT * FROM outcomes WHERE field = $field) u
-            ON u.token = p.prediction AND u.role_prediction{same_payload}
-        LEFT JOIN (SELECT * FROM outcomes WHERE field = $field) t
-            ON t.token = p.reference AND t.role_reference{same_reference}
+            {_same_text("p.prediction", "p.reference")}
+        FROM (SELECT * FROM pairs WHERE {chosen}) p
+        LEFT JOIN (SELECT * FROM outcomes WHERE {chosen}) u
+            ON {both.format("u")}u.token = p.prediction AND u.role_prediction{same_payload}
+        LEFT JOIN (SELECT * FROM outcomes WHERE {chosen}) t
+            ON {both.format("t")}t.token = p.reference AND t.role_reference{same_reference}
     """
 
 
-def _content(token: str) -> str:
-    """Text that people compare today: the content of a string, the source text of anything else."""
-    return f"CASE WHEN starts_with({token}, '\"') THEN {token}[2:-2] ELSE {token} END"
+def _among(column: str, names: Sequence[str]) -> str:
+    """Give the SQL condition that a column holds one of some names."""
+    quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+    return f"{column} IN ({quoted})" if len(names) > 1 else f"{column} = {quoted}"
 
 
-def _letter_sql(spec: AuditSpec, field: FieldSpec, consumer: str, index: Mapping[str, int]) -> str:
-    """SQL for the verdict letter of one consumer; the order of the branches is the order of the decisions."""
+def _same_text(left: str, right: str) -> str:
+    """Compare what people compare today: the content of a string, the source text of anything else."""
+    contents = (f"CASE WHEN starts_with({token}, '\"') THEN {token}[2:-2] ELSE {token} END" for token in (left, right))
+    # Two tokens of strings are the same where their contents are.
+    return (
+        f"CASE WHEN starts_with({left}, '\"') AND starts_with({right}, '\"') THEN {left} = {right} "
+        f"ELSE {' IS NOT DISTINCT FROM '.join(contents)} END"
+    )
+
+
+def _pattern_sql(
+    spec: AuditSpec, fields: Sequence[str], readers: Mapping[str, Sequence[str]], index: Mapping[str, int]
+) -> str:
+    """SQL for the letters of a field's readers, which stand in the order of the spec in every field."""
+    letters = []
+    for consumer in spec.consumers:
+        read = [name for name in fields if consumer in readers[name]]
+        if read:
+            letter = _letter_sql(spec, [spec.fields[name] for name in read], consumer, index)
+            all_read = len(read) == len(fields)
+            letters.append(letter if all_read else f"CASE WHEN {_among('p.field', read)} THEN {letter} ELSE '' END")
+    return " || ".join(letters)
+
+
+def _letter_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
+    """SQL for the verdict letter of one consumer in the fields that it reads.
+
+    The order of the branches is the order of the decisions.
+    """
     i = index[consumer]
-    truth = f"t.k{_decoder(field, consumer, index)}"
+    truth = _truth_sql(fields, consumer, index)
     blocked = " ".join(f"WHEN '{name}' THEN '{LETTER_OF[name]}'" for name in BLOCKED_VERDICTS)
     nothing = "p.prediction IS NULL"
     if spec.consumers[consumer].receives == "text":
@@ -86,6 +123,17 @@ def _letter_sql(spec: AuditSpec, field: FieldSpec, consumer: str, index: Mapping
         WHEN {nothing} THEN 'a'
         WHEN u.s{i} = 'v' THEN CASE WHEN u.k{i} = {truth} THEN 'o' ELSE 'w' END
         ELSE u.s{i} END"""
+
+
+def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
+    """SQL for the key of the reference, by the field's decoder."""
+    decoded: dict[str, list[str]] = {}
+    for field in fields:
+        decoded.setdefault(f"t.k{_decoder(field, consumer, index)}", []).append(field.name)
+    if len(decoded) == 1:
+        return next(iter(decoded))
+    whens = (f"WHEN {_among('p.field', names)} THEN {key}" for key, names in decoded.items())
+    return f"CASE {' '.join(whens)} END"
 
 
 def _decoder(field: FieldSpec, consumer: str, index: Mapping[str, int]) -> str:

@@ -231,11 +231,17 @@ def is_numpy_scalar(value: Any) -> bool:
     return has_base(value, "numpy", "generic")
 
 
+#: Periods of numpy that its own `item()` makes the first day of: a day that nobody stated.
+WITHOUT_A_DAY = ("datetime64[Y]", "datetime64[M]", "datetime64[W]")
+
+
 def item_of(scalar: Any) -> Any:
     """Give Python's own object for a scalar of numpy."""
     kind = type(scalar).__name__
     if kind in ("float16", "float32"):
         return float(str(scalar))  # 0.1 and not the double next to it, 0.10000000149011612
+    if str(getattr(scalar, "dtype", "")) in WITHOUT_A_DAY:
+        raise Unexpected("unexpected type: %s, which says no day" % scalar.dtype)
     item = scalar.item()
     if kind == "datetime64" and isinstance(item, int):  # nanoseconds, or a year that no datetime has
         item = scalar.astype("datetime64[us]").item()

@@ -172,3 +172,13 @@ def test_a_session_is_interrupted_from_another_thread():
             session.decode("f", quoted(["order 5"]))
         timer.join()
     session.interrupt()
+
+
+def test_cases_that_cannot_be_read_end_the_workers_that_start_meanwhile(place):
+    write_spec(place, one="m:quick", slow="slow:read")
+    (place / "work" / "records.csv").write_text("case_id,field,prediction,reference\nC-1,f,a,a\nC-1,f,a,a\n")
+    with start_audit(place) as audit:
+        _, errors = audit.communicate(timeout=30)
+    assert audit.returncode == 2
+    assert "occurs 2 times" in errors
+    assert_nothing_is_left(place)

@@ -41,7 +41,7 @@ def test_eleven_poisons_in_fifty_thousand():
     places = {kind: 2_000 + 4_300 * number for number, kind in enumerate(KINDS)}
     for kind, place in places.items():
         mixed.insert(place, kind)
-    settings = {"timeout": 1.0, "memory": 512 * 1024**2}
+    settings = {"timeout": 1.0, "memory": 256 * 1024**2}
     with open_consumer(PARSERS, {"f": "poison:read"}, **settings) as session:
         expected = shown(session.decode("f", quoted(clean)))
     counted: list[int] = []
@@ -86,7 +86,7 @@ def audit_of(folder: Path, predictions: list[str]) -> auditor.AuditedRun:
         "name": "poison",
         "cases": {"predictions": str(folder / "records.csv"), "references": str(folder / "records.csv")},
         "fields": {"f": {"type": "identifier", "reference": "subject"}},
-        "consumers": {"subject": consumer | {"timeout": 0.7, "memory": "512MB"}},
+        "consumers": {"subject": consumer | {"timeout": 0.7, "memory": "256MB"}},
     }
     return auditor.run(spec)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+import auditor
 from auditor.decode import session as session_module
 from auditor.decode.plan import WORKER
 from auditor.decode.session import Session
@@ -71,3 +72,50 @@ def test_a_string_is_timed_alone(session, texts):
     decodings = session.decode("f", quoted(texts))
     assert shown(decodings) == expected
     assert decodings.warnings == {}
+
+
+LOADS = """
+import time
+
+table = None
+
+def read(text):
+    global table
+    if text == "rare" and table is None:
+        time.sleep(1.2)
+        table = {"rare": "found"}
+    if text == "hangs":
+        time.sleep(60)
+    return table[text] if text == "rare" else text
+"""
+
+
+@pytest.mark.parametrize("texts", [["rare"], ["a", "b", "rare", "c", "rare"], ["a", "rare", "hangs", "b"]])
+def test_what_a_parser_loads_once_condemns_no_string(tmp_path, monkeypatch, texts):
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.1)
+    (tmp_path / "m.py").write_text(LOADS)
+    with open_consumer(tmp_path, {"f": "m:read"}, timeout=0.4) as session:
+        decodings = session.decode("f", quoted(texts))
+    expected = {"rare": "text:found", "hangs": "timed_out: no answer within 0.4 s"}
+    assert shown(decodings) == [expected.get(text, f"text:{text}") for text in texts]
+    assert [slow.startswith("slow at first: ") for slow in decodings.warnings.values()] == [True]
+
+
+def test_a_run_says_what_was_slow_once_and_probes_it_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.1)
+    clock = LOADS.replace('return table[text] if text == "rare" else text', "return time.localtime().tm_year")
+    (tmp_path / "m.py").write_text(clock)
+    (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,f,b,2024\n2,f,rare,2024\n")
+    spec = {
+        "name": "slow",
+        "cases": {"predictions": str(tmp_path / "records.csv"), "references": str(tmp_path / "records.csv")},
+        "fields": {"f": {"type": "integer"}},
+        "consumers": {
+            "billing": {"adapter": "python", "root": str(tmp_path), "timeout": "500 ms", "reads": {"f": "m:read"}}
+        },
+    }
+    run = auditor.run(spec, store=False)
+    assert run.column("f", "billing").verdicts["ok"] == 2
+    assert {finding.code for finding in run.findings} >= {"clock-dependent"}
+    assert "consumer-timed-out" not in {finding.code for finding in run.findings}
+    assert any("took longer than `timeout` the first time only" in note for note in run.run.notes)

@@ -32,6 +32,13 @@ SAME = [
     (field("decimal"), "decimal:10000000000000000.0", "int:10000000000000000"),
     (field("money"), "money:12.0 EUR", "money:12 EUR"),
     (field("quantity", unit="kg"), "quantity:10000000000000000.0 kg", "int:10000000000000000"),
+    (field("quantity", unit="g", grain="1 g"), "quantity:0.5 kg", "int:500"),
+    (field("quantity", unit="kg"), "quantity:500 g", "decimal:0.50"),
+    (field("quantity", unit="g"), "quantity:1 lb", "quantity:453.59237 gram"),
+    (field("quantity", unit="lb"), "quantity:1 g", "quantity:0.001 kg"),
+    (field("quantity", unit="m2"), "quantity:1 ha", "quantity:10000 m ** 2"),
+    (field("quantity", unit="l"), "quantity:1 m³", "int:1000"),
+    (field("quantity", unit="eggs"), "quantity:12 eggs", "int:12"),
 ]
 
 DIFFERENT = [
@@ -39,6 +46,8 @@ DIFFERENT = [
     (field("datetime"), "datetime:2024-03-01T10:00:00", "datetime:2024-03-01T10:00:00+00:00"),
     (field("money"), "money:1234.50 EUR", "money:1234.50 USD"),
     (field("money"), "money:1234.50 EUR", "decimal:1234.50"),
+    (field("quantity", unit="g"), "quantity:1 kg", "quantity:1 lb"),
+    (field("quantity", unit="lb"), "quantity:1 g", "quantity:1.0000000000000000001 g"),
     (field("quantity", unit="g", grain="1 g"), "decimal:12.49", "decimal:12.51"),  # half a gram apart, two values
     (field("decimal"), "decimal:9007199254740993", "decimal:9007199254740992"),
     (field("identifier"), "text:0012", "text:12"),
@@ -63,7 +72,8 @@ NO_VALUE = [
     (field("boolean"), "int:1"),
     (field("boolean"), "text:true"),
     (field("decimal"), "text:12"),
-    (field("quantity", unit="g"), "quantity:12.5 kg"),
+    (field("quantity", unit="g"), "quantity:12.5 m"),
+    (field("quantity", unit="l"), "quantity:1 gallon"),
     (field("money"), "bool:true"),
     (field("decimal"), "decimal:" + "9" * 20_000),
 ]
@@ -103,6 +113,8 @@ def test_what_the_type_cannot_hold_is_no_value(of: FieldSpec, text: str) -> None
         ("date", '"  "', "(blank)"),
         ("money", '"EUR 1,234.50"', "AAA d,d.d"),
         ("integer", "24", "integer d"),
+        ("date", '"FRİ 1 ſat"', "AAİ d ſa"),  # a Turkish capital and a long s are letters of no name
+        ("date", '"xmarch 1 marchx 1 Mar"', "a d a d Mmm"),
         ("integer", "24.0", "number d.d"),
         ("integer", '"24"', "d"),
         ("boolean", "true", "true"),

@@ -23,6 +23,15 @@ def amount(text):
     return Decimal(text.replace(",", ""))
 """
 
+BATCHES = """
+def of_rows(read):
+    def each(rows):
+        return [read(row) if row[0].isdecimal() else None for row in rows]
+    return each
+
+day, amount = of_rows(day), of_rows(amount)
+"""
+
 MODELS = """
 from datetime import date
 from decimal import Decimal
@@ -120,6 +129,23 @@ def test_verdicts_of_cases_add_up_to_the_columns(tmp_path: Path, form: str) -> N
     assert set(lost.fetchall()) >= {("c3", "billing", '"March 1"'), ("c3", "api", '"March 1"')}
     ids = {row[0] for row in run.verdicts().project("case_id").fetchall()}
     assert ids == {row[0] for row in ROWS}
+
+
+@pytest.mark.parametrize("form", ["columns", "one file", "completions"])
+@pytest.mark.parametrize("batch", [False, True])
+def test_they_add_up_where_nobody_takes_whole_payloads(tmp_path: Path, form: str, batch: bool) -> None:
+    folder = written(tmp_path, form)
+    spec = (folder / "audit.toml").read_text()
+    spec = spec[: spec.index("[consumers.api]")] + ("batch = true\n" if batch else "")
+    (folder / "audit.toml").write_text(spec)
+    if batch:
+        (folder / "parsers.py").write_text(PARSERS + BATCHES)
+    run = auditor.run(folder, probe="off")
+    found = counted(run)
+    for column in run.columns:
+        of_column = {name: n for (field, _, name), n in found.items() if field == column.field}
+        assert {name: of_column.get(name, 0) for name in FIELD_VERDICTS} == column.verdicts
+    assert sum(found.values()) == 2 * len(ROWS)
 
 
 def test_a_row_says_what_was_read_and_why_not(tmp_path: Path) -> None:
