@@ -91,5 +91,5 @@ def _tried(probe: NeighbourProbe) -> str:
     found = f"{plural(moved, 'string')} moved" if moved else "no string moved"
     return (
         f"{plural(probe.rows, 'row')}{of} read again alone, in other orders and with other rows "
-        f"({len(probe.tried)} ways), {found}"
+        f"({plural(len(probe.tried), 'way')}), {found}"
     )

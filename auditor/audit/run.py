@@ -279,6 +279,6 @@ def _score(
         findings=findings,
         broken=broken,
         withhold_rates=withhold,
-        notes=(() if withhold else column_notes(columns)) + decoded.notes,
+        notes=tuple(one.text for one in loaded.blocked) + (() if withhold else column_notes(columns)) + decoded.notes,
         probe=summarise_probes(spec, decoded.environments.level, decoded.environments.of_consumers),
     )

@@ -71,6 +71,7 @@ def of_command(command: str) -> tuple[AuditSpec, ConsumerSpec]:
 
 
 def _print(found: Conformance) -> None:
+    from auditor.model.figures import plural
     from auditor.report.text import visible
 
     width = max(len(check.case) for check in found.checks)
@@ -80,6 +81,7 @@ def _print(found: Conformance) -> None:
         if not check.ok:
             typer.echo(f"       {'':<{width}}  to do: {check.note}")
     wrong = sum(not check.ok for check in found.checks)
-    typer.echo(f"{len(found.checks)} cases, {wrong} wrong" + ("" if found.ok else "; consumers/protocol/PROTOCOL.md"))
+    where = "" if found.ok else "; consumers/protocol/PROTOCOL.md"
+    typer.echo(f"{plural(len(found.checks), 'case')}, {wrong} wrong{where}")
     if wrong and found.printed:
         typer.echo(f"on stderr it printed: {visible(found.printed[-500:])}")

@@ -11,6 +11,7 @@ from auditor.errors import AuditorError
 
 _TEMPLATES = Path(__file__).parent / "templates" / "workspace"
 _PARSERS = "consumers/billing/parsers.py"
+_MONTH_FIRST = ("MONTH_FIRST_IN_NUMBERS = False", "MONTH_FIRST_IN_NUMBERS = True")
 _RECORDS = ("records/predictions.csv", "records/references.csv")
 
 
@@ -57,12 +58,13 @@ def _write_workspace(into: Path, given: tuple[Path, Path] | None) -> None:
         for name in _RECORDS:
             _write(into / name, _template(name))
         given = (into / _RECORDS[0], into / _RECORDS[1])
-        spec = propose(*given, into, template, with_warehouse=True)
+        proposal = propose(*given, into, template, with_warehouse=True)
     else:
-        spec = propose(*given, into, template, with_warehouse=False)
-    _write(into / _PARSERS, _template(_PARSERS))
+        proposal = propose(*given, into, template, with_warehouse=False)
+    parsers = _template(_PARSERS)
+    _write(into / _PARSERS, parsers.replace(*_MONTH_FIRST) if proposal.month_first else parsers)
     _write_gitignore(into)
-    _write(into / "audit.toml", spec)
+    _write(into / "audit.toml", proposal.spec)
 
 
 def _write_gitignore(into: Path) -> None:

@@ -14,6 +14,7 @@ from auditor.cli.consumer import check
 from auditor.cli.doctor import doctor
 from auditor.cli.exits import exiting
 from auditor.cli.init import init
+from auditor.cli.raw_strings import TakesRawStrings
 from auditor.cli.read import read
 from auditor.cli.report import report
 from auditor.cli.run import run
@@ -31,7 +32,7 @@ app = typer.Typer(
 )
 
 for command in (run, read, report, runs, schema, init, doctor):
-    app.command()(exiting(command))
+    app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
 
 consumer = typer.Typer(no_args_is_help=True, help="Work on one consumer.", rich_markup_mode=None)
 consumer.command()(exiting(check))

@@ -9,14 +9,14 @@ from pathlib import Path
 from string import Template
 
 from auditor.cli.guess import Guess, guess_type
-from auditor.cli.records import FINISH_NAMES, SAMPLE, Sample, find_id, sample
+from auditor.cli.left_out import is_about_cases, last_of, left_out, places_of
+from auditor.cli.records import Sample, find_id, sample
 from auditor.errors import LoadError, Mistake
-from auditor.judge.typed import read_typed
+from auditor.judge.typed import CANONICAL, read_typed
+from auditor.model.figures import every
 from auditor.spec.lines import dotted, quoted
 from auditor.spec.models import FieldSpec
 
-#: Columns that say something about a case and are no fields of it.
-_ABOUT_CASES = frozenset({*FINISH_NAMES, "error", "locale", "jurisdiction"})
 _GRAINS = {"date": '"day"', "datetime": '"second"', "money": '"0.01"', "decimal": '"0.01"'}
 _CASTS = {
     "date": "date",
@@ -33,12 +33,20 @@ class ProposedField:
 
     name: str
     guess: Guess
-    is_canonical: bool
+    reader: str  # the line that says who reads the reference
     path: str = ""
     reference_path: str = ""
 
 
-def propose(predictions: Path, references: Path, folder: Path, template: str, *, with_warehouse: bool) -> str:
+@dataclass(frozen=True)
+class Proposal:
+    """The text of an audit.toml; `month_first` says that dates in numbers have the month first."""
+
+    spec: str
+    month_first: bool
+
+
+def propose(predictions: Path, references: Path, folder: Path, template: str, *, with_warehouse: bool) -> Proposal:
     """Write the text of an audit.toml in `folder`, from the template and a look at the files."""
     predicted, asserted = sample(predictions, "prediction"), sample(references, "reference")
     id_name = find_id(predicted, asserted)
@@ -52,27 +60,28 @@ def propose(predictions: Path, references: Path, folder: Path, template: str, *,
         )
         raise LoadError([Mistake(str(predictions), what, "name the columns of both files alike")])
     warehouse = _warehouse(fields)
-    return Template(template).substitute(
+    spec = Template(template).substitute(
         name=quoted(folder.absolute().name or "audit"),
         predictions=quoted(os.path.relpath(predictions, folder)),
         references=quoted(os.path.relpath(references, folder)),
         id=quoted(id_name),
         completion=_completion(predicted),
-        fields="\n".join(_field_table(field) for field in fields),
+        fields="\n".join([*map(_field_table, fields), *left_out(predicted, asserted, id_name, fields)]),
         reads="".join(f'reads.{dotted((field.name,))} = "parsers:read_{field.guess.type}"\n' for field in fields),
         warehouse=warehouse if with_warehouse else re.sub("^(?=.)", "# ", warehouse, flags=re.MULTILINE),
     )
+    orders = {field.guess.month_first for field in fields}
+    return Proposal(spec, True in orders and False not in orders)
 
 
 def _fields(predicted: Sample, asserted: Sample, id_name: str) -> list[ProposedField]:
     """Match names of references with those of predictions: alike, or alike in the last part of a nested name."""
     found: dict[str, ProposedField] = {}
     for reference_path in asserted.names:
-        name = reference_path.rpartition(".")[2]
-        about_cases = reference_path.lower().replace("_", "") in _ABOUT_CASES or reference_path == predicted.finish
-        if reference_path == id_name or about_cases or name in found:
+        name = last_of(reference_path)
+        if reference_path == id_name or is_about_cases(predicted, reference_path) or name in found:
             continue
-        nested = [path for path in predicted.names if path.rpartition(".")[2] == name]
+        nested = places_of(name, predicted)
         path = reference_path if reference_path in predicted.names else nested[0] if len(nested) == 1 else None
         if path is not None:
             found[name] = _proposed(name, path, reference_path, predicted.values(path), asserted.values(reference_path))
@@ -83,11 +92,32 @@ def _proposed(
     name: str, path: str, reference_path: str, predictions: list[str], references: list[str]
 ) -> ProposedField:
     guess = guess_type(references, predictions)
-    field = FieldSpec.model_validate({"name": name, "type": guess.type})
-    is_canonical = all(read_typed(field, token)[0] is not None for token in references)
+    reader = _reader(name, guess, list(dict.fromkeys(references)))
     return ProposedField(
-        name, guess, is_canonical, path if path != name else "", reference_path if reference_path != name else ""
+        name, guess, reader, path if path != name else "", reference_path if reference_path != name else ""
     )
+
+
+def _reader(name: str, guess: Guess, references: list[str]) -> str:
+    """Give the line for `reference`: what is in canonical form is so in every value that was read."""
+    if guess.type in ("category", "identifier"):
+        return 'reference = "typed"  # the references are taken as they are written'
+    described = {"name": name, "type": guess.type} | ({"unit": guess.unit} if guess.unit else {})
+    field = FieldSpec.model_validate(described)
+    others = [token for token in references if read_typed(field, token)[0] is None]
+    if not others:
+        seen = every(len(references), "distinct reference")
+        return f'reference = "typed"  # {seen} {"is" if len(references) == 1 else "are"} in canonical form'
+    return (
+        f'reference = "billing"  # {_not_canonical(len(others), len(references))} in canonical form '
+        f"({CANONICAL[guess.type]})\n# Name the consumer that reads them as they are meant."
+    )
+
+
+def _not_canonical(count: int, of: int) -> str:
+    if count == of:
+        return "the one distinct reference is not" if of == 1 else f"none of the {of:,} distinct references is"
+    return f"{count:,} of {of:,} distinct references {'is' if count == 1 else 'are'} not"
 
 
 def _field_table(field: ProposedField) -> str:
@@ -98,10 +128,10 @@ def _field_table(field: ProposedField) -> str:
         lines.append(f"reference_path = {quoted(field.reference_path)}")
     if field.guess.type in _GRAINS:
         lines.append(f"grain = {_GRAINS[field.guess.type]}")
-    if field.is_canonical:
-        lines.append('reference = "typed"  # the references are in canonical form')
-    else:
-        lines.append('reference = "billing"  # some references are not in canonical form, so a consumer reads them')
+    if field.guess.unit:
+        lines.append(f"unit = {quoted(field.guess.unit)}")
+    lines.append(field.reader)
+    lines += [f"# {note[0].upper()}{note[1:]}." for note in field.guess.notes]
     return "\n".join(lines) + "\n"
 
 
@@ -109,7 +139,7 @@ def _completion(predicted: Sample) -> str:
     if predicted.completion is None:
         return ""
     lines = [f"completion = {quoted(predicted.completion)}  # the model's reply: a JSON object"]
-    seen = f"of the first {min(len(predicted.rows), SAMPLE):,} replies"
+    seen = f"of {'the first ' if predicted.is_cut else ''}{len(predicted.rows):,} replies"
     if predicted.malformed:
         lines += [
             f"# {predicted.malformed:,} {seen} hold text around the object, such as a fence: those are `malformed`,",

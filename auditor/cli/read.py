@@ -10,6 +10,7 @@ import typer
 
 from auditor.cli.exits import readable_until_closed
 from auditor.cli.probe import Probe, ProbeOption
+from auditor.cli.raw_strings import unmarked
 
 if TYPE_CHECKING:
     from auditor.audit.reading import Reading
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 def read(
     field: Annotated[str, typer.Argument(help="A field of the spec.")],
-    strings: Annotated[list[str], typer.Argument(metavar="STRING...", help="Raw values, as the model wrote them.")],
+    strings: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="STRING...",
+            help="Raw values, as the model wrote them; after -- where one begins with a dash and a letter.",
+        ),
+    ],
     spec: Annotated[Path | None, typer.Option("--spec", help="The spec, or its folder.", show_default=False)] = None,
     is_json: Annotated[
         bool, typer.Option("--json", help="Each STRING is JSON text: true, 3.0, null, or a string in quotes.")
@@ -29,7 +36,7 @@ def read(
     from auditor.audit.reading import as_token, read_strings
     from auditor.spec.read import read_spec
 
-    tokens = [as_token(text, is_json=is_json) for text in strings]
+    tokens = [as_token(text, is_json=is_json) for text in unmarked(strings)]
     level, audited = Probe(probe), read_spec(spec)
     readings = read_strings(audited, field, tokens, probe=level.value)
     with readable_until_closed():
@@ -41,6 +48,7 @@ def read(
 
 
 def _print(reading: Reading) -> None:
+    from auditor.model.figures import plural
     from auditor.report.text import visible
     from auditor.report.view import decoded
 
@@ -48,7 +56,8 @@ def _print(reading: Reading) -> None:
     width = max((len(consumer) for consumer in reading.decodings), default=0)
     for consumer, decoding in reading.decodings.items():
         count = reading.environments.get(consumer, 0)
-        alike = f"  [the same in {count} other environments]" if count and consumer not in reading.dependences else ""
+        is_alike = count and consumer not in reading.dependences
+        alike = f"  [the same in {plural(count, 'other environment')}]" if is_alike else ""
         typer.echo(f"  {consumer:<{width}}  {visible(decoded(decoding))}{alike}")
         for dependence in reading.dependences.get(consumer, ()):
             for line in _moved(dependence):
@@ -59,12 +68,13 @@ def _print(reading: Reading) -> None:
 
 def _moved(dependence: Dependence) -> Iterator[str]:
     """Give a line per other value with its environments, then what it depends on and why."""
+    from auditor.report.movement import environment_name
     from auditor.report.text import visible
     from auditor.report.view import decoded
 
     where: dict[str, list[str]] = {}
     for decoding in dependence.decodings:
-        where.setdefault(visible(decoded(decoding)), []).append(decoding.environment)
+        where.setdefault(visible(decoded(decoding)), []).append(environment_name(decoding.environment))
     for said, names in where.items():
         yield f"{said}  [{', '.join(names)}]"
     same = dependence.tried - len(dependence.decodings)

@@ -14,8 +14,8 @@ from auditor.errors import LoadError, Mistake
 from auditor.load.completions import read_completion
 from auditor.load.finish import outcome_of
 
-#: Rows that are looked at.
-SAMPLE = 1000
+#: Rows that are looked at, at most. They are all of most files, so that what is said of the values holds of all.
+SAMPLE = 50_000
 _ID_NAMES = ("case_id", "id", "example_id", "document_id", "doc_id", "record_id", "sample_id", "uuid", "key")
 
 #: Names of a column of finish reasons, in lower case and without underscores.
@@ -35,6 +35,8 @@ class Sample:
     finish: str | None = None  # the column of their finish reasons
     unfinished: int = 0  # completions without one there
     error: str | None = None  # the column of their transport errors
+    is_cut: bool = False  # the file has more rows
+    lists: tuple[str, ...] = ()  # names whose values are JSON arrays, which are not looked into
 
     @property
     def names(self) -> list[str]:
@@ -60,18 +62,20 @@ def sample(path: Path, role: str) -> Sample:
             path, f"the suffix {path.suffix or '(none)'} is not known", f"there are: {' '.join(_READERS)}"
         )
     try:
-        rows = [_flat(row) for row in itertools.islice(reader(path), SAMPLE)]
+        found = list(itertools.islice(reader(path), SAMPLE + 1))
     except (OSError, ValueError, csv.Error) as error:
         raise _unreadable(
             path, f"cannot be read: {error}", "give a file of predictions and one of references"
         ) from error
+    is_cut, found = len(found) > SAMPLE, found[:SAMPLE]
+    rows = [_flat(row) for row in found]
     if not rows:
         raise _unreadable(path, "has no rows", "give a file with a few records")
     if all("field" in row for row in rows) and any(role in row for row in rows):
-        return Sample(_pivoted(rows, role))
+        return Sample(_pivoted(rows, role), is_cut=is_cut)
     completion = _completion_column(rows)
     if completion is None:
-        return Sample(rows)
+        return Sample(rows, is_cut=is_cut, lists=_lists(found))
     tokens = [row.get(completion, "0") for row in rows]
     malformed = sum(bool(_object_within(token)) and not _object_in(token) for token in tokens)
     # Where most are malformed, the names of what is within are still the fields that were asked for.
@@ -84,7 +88,13 @@ def sample(path: Path, role: str) -> Sample:
         finish,
         sum(row.get(finish, '""') == '""' for row in rows) if finish else 0,
         next((name for row in rows for name in row if name.lower() in _ERROR_NAMES), None),
+        is_cut,
+        _lists([read(row.get(completion, "0")) for row in rows]),
     )
+
+
+def _lists(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for row in rows for name, value in row.items() if isinstance(value, list)))
 
 
 def find_id(predictions: Sample, references: Sample) -> str | None:
@@ -168,7 +178,7 @@ def _pivoted(rows: Iterable[Row], role: str) -> list[Row]:
     """Turn rows of one value each into rows of one case each; only their fields and their id matter here."""
     pivoted = []
     for row in rows:
-        kept = {name: token for name, token in row.items() if name not in ("field", role)}
+        kept = {name: token for name, token in row.items() if name not in ("field", "prediction", "reference")}
         if role in row:
             kept[json.loads(row["field"])] = row[role]
         pivoted.append(kept)

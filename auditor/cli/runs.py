@@ -24,5 +24,6 @@ def runs() -> None:
         for one in stored:
             run = one.run
             typer.echo(
-                f"{run.run_id}  {run.created_at}  {visible(run.name)}  {run.cases.judged:,} cases  {bugs_line(run)}"
+                f"{run.run_id}  {run.created_at}  {visible(run.name)}  {run.cases.expected:,} expected, "
+                f"{run.cases.judged:,} judged  {bugs_line(run)}"
             )

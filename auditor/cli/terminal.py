@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+import os
+import sys
+from typing import Final, NoReturn
 
 from rich.console import Console
 
 from auditor.model.run import Run
 from auditor.report import write_terminal
+
+#: Columns of a report that goes into a file or a pipe.
+PAGE: Final = 100
 
 
 class Terminal(Console):
@@ -19,5 +24,6 @@ class Terminal(Console):
 
 
 def show(run: Run) -> None:
-    """Print a run."""
-    write_terminal(run, Terminal())
+    """Print a run: as wide as the terminal is; elsewhere, unless COLUMNS says otherwise, as wide as a page."""
+    is_page = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
+    write_terminal(run, Terminal(width=PAGE if is_page else None))

@@ -73,7 +73,7 @@ class Report:
         if later.at_start.version != self.at_start.version:
             raise ConsumerError(
                 self.plan.consumer,
-                "decode on in a fresh process, after a string that ended the last one",
+                "go on in a fresh process, after a string that ended the last one",
                 f"its version is {later.at_start.version} and was {self.at_start.version}",
                 "its sources or packages changed while they were audited: run the audit again",
             )

@@ -19,6 +19,7 @@ from auditor.decode.frames import MOST_BYTES, SECONDS, Frame, Job, Pace, Queue, 
 from auditor.decode.meter import Meter
 from auditor.errors import ConsumerError
 from auditor.model.decoding import SLOW_AT_FIRST, Decodings, Fault
+from auditor.model.figures import plural
 
 #: Deaths that no single string explains, after which there is no faithful answer.
 MOST_UNEXPLAINED = 100
@@ -267,8 +268,9 @@ class Supervisor:
         self._lost[lost.status] += 1
         more = CRASHES if lost.status == "crashed" else 0
         if self.most_lost is not None and self._lost[lost.status] > self.most_lost + more:
-            seen = f"{self._lost[lost.status]} strings were lost, the last: {lost.error}"
-            raise ConsumerError(self.consumer, "decode on", seen)
+            what = "crashed" if lost.status == "crashed" else "gave no answer"
+            seen = f"it {what} on {plural(self._lost[lost.status], 'string')}, the last: {lost.error}"
+            raise ConsumerError(self.consumer, "read all strings", seen)
 
     def _warm_up(self, job: Job) -> None:
         """Decode a value that is known to be good: what a parser imports at its first call takes its own time."""

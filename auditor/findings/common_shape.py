@@ -8,7 +8,7 @@ from auditor.findings import sql
 from auditor.findings.census import READ, READ_ALIKE, Census
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.words import listed, shape_name
-from auditor.model.figures import plural
+from auditor.model.figures import every, plural
 
 NONE_CODE = "no-common-shape"
 BEST_CODE = "common-shape"
@@ -76,11 +76,10 @@ def _examples(census: Census, best: dict[str, tuple[str | None, int]]) -> dict[s
 
 def _common(census: Census, field: str, shape: str, cases: int, example: str) -> Draft:
     readers = census.readers(field)
-    title = (
-        f"ask the model to write {field} like {example}: all {len(readers)} consumers read {shape_name(shape)} alike"
-    )
+    all_read = f"{every(len(readers), 'consumer')} read"
+    title = f"ask the model to write {field} like {example}: {all_read} {shape_name(shape)} alike"
     if census.context.spec.fields[field].type in ("boolean", "category"):
-        title = f"ask the model for words of {field} that all {len(readers)} consumers read alike, such as {example}"
+        title = f"ask the model for words of {field} that {all_read} alike, such as {example}"
     return Draft(
         code=BEST_CODE,
         severity="info",
@@ -107,7 +106,7 @@ def _none(census: Census, field: str) -> Draft:
         severity="medium",
         field=field,
         consumers=readers,
-        title=f"no shape of {field} seen is read alike by all {len(readers)} consumers: {listed(readers)}",
+        title=f"no shape of {field} seen is read alike by {every(len(readers), 'consumer')}: {listed(readers)}",
         detail="Whatever shape the model is asked for, of those seen, some consumer refuses it or reads another value.",
         cause="The parsers of the consumers have no written form in common, of those in these predictions.",
         fixes=(

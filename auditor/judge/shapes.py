@@ -1,6 +1,7 @@
 """The written shape of a raw value: ``2024-03-01`` is ``dddd-dd-dd``, ``March 1, 2024`` is ``Mmmmm d, dddd``.
 
-A boolean or a category is written as a word, and its shape is the word itself.
+A boolean or a category is written as a word, and its shape is the word itself. Where a field has the JSON value
+``true`` beside the word, the value's shape is ``JSON true``: one shape never stands for two types.
 
 Shapes say what a consumer can read without saying what was read, so rejections and disagreements group by them.
 """
@@ -82,6 +83,7 @@ class Shapes:
         self._worded = field.type in ("boolean", "category")
         words = _shortest_words(chunks) if self._worded else ()
         self._words = {word: (_DIGIT.sub("d", word[1:-1]), "string") for word in words}
+        self._taken = {shape for shape, _ in self._words.values()}
         self._known: dict[str, tuple[str, str]] = {}
 
     def of(self, tokens: Sequence[str]) -> list[tuple[str, str]]:
@@ -113,7 +115,8 @@ class Shapes:
     def _finish(self, classes: str, token: str) -> tuple[str, str]:
         kind = json_type(token)
         if kind in ("boolean", "null", "object", "array"):
-            return token if kind in ("boolean", "null") else kind, kind
+            shape = token if kind in ("boolean", "null") else kind
+            return f"JSON {shape}" if shape in self._taken else shape, kind
         body = classes.strip('"') if kind == "string" else classes
         body = body if self._counted else _DIGITS.sub("d", body)
         body = _LETTERS.sub(lambda run: run.group()[:3] if run.group()[0] == "A" else "a", body)

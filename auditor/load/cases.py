@@ -9,6 +9,7 @@ import duckdb
 
 from auditor.database import first_line, no_room, raise_memory_limit, suit
 from auditor.errors import LoadError
+from auditor.load.blocked import blocked_classes
 from auditor.load.checks import fields_of, no_match, require_fields, require_places, require_sent
 from auditor.load.files import mistake
 from auditor.load.identity import identify_predictions, identify_references
@@ -82,6 +83,7 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
             raise no_match(predictions, references, connection)
         return Loaded(
             cases=cases,
+            blocked=blocked_classes(predictions, references, connection, cases),
             finish_reasons=_finish_reasons(predictions, references, connection),
             sources=(*_sources(predictions), *_sources(references)),
             manifest_rows_sha256=manifest.sha256(),

@@ -142,6 +142,7 @@ def _add_outcome(columns: dict[str, Value], columnar: ColumnarFile, layout: Layo
     outcome = outcome_sql(finish.sql, layout.assume_finish) if finish else "'judged'"
     if error:
         outcome = f"CASE WHEN {error.sql} IS NOT NULL AND {error.sql} <> '' THEN 'transport' ELSE {outcome} END"
+        columns["why"] = Value(error.sql)
     if finish or error:
         columns["outcome"] = Value(outcome)
 

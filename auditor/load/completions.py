@@ -11,8 +11,9 @@ from auditor.load.columnar import ColumnarFile
 from auditor.load.files import SourceFile
 from auditor.load.json_lines import members
 from auditor.load.layout import Layout
+from auditor.load.malformed import why_malformed, why_no_text
 from auditor.load.parts import CompletionKeys, Part
-from auditor.load.rows import Rows, case_columns, member, outcomes_of, part_of, value_at
+from auditor.load.rows import Rows, case_columns, errors_of, member, outcomes_of, part_of, value_at
 from auditor.load.spool import Spool
 from auditor.load.tokens import escape_surrogates, token_of
 
@@ -53,10 +54,11 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], 
     keys: dict[str, None] = {}
     read_count = 0
     names = [f"v{index}" for index in range(len(layout.fields))]
-    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", *names, "payload"])
+    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", "why", *names, "payload"])
     for rows in batches:
         case = case_columns(file, layout, rows)
         outcomes = outcomes_of(layout, rows, case[3])
+        why = errors_of(layout, rows, outcomes)
         values: list[list[str | None]] = [[None] * len(outcomes) for _ in names]
         whole: list[str | None] = [None] * len(outcomes)
         for index, completion in enumerate(rows.columns[layout.completion]):
@@ -66,6 +68,7 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], 
             read = None if text is None else read_completion(text, layout.fields)
             if read is None:
                 outcomes[index] = "malformed"
+                why[index] = why_no_text(completion) if text is None else _why(text, layout.fields)
                 continue
             whole[index] = text if payloads else None
             read_count += 1
@@ -74,7 +77,7 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], 
             for column, value in zip(values, read, strict=True):
                 column[index] = value
         unsent -= {name for name, column in zip(layout.fields, values, strict=True) if column.count(None) < len(column)}
-        spool.add([*case, outcomes, *values, whole])
+        spool.add([*case, outcomes, why, *values, whole])
     spool.close()
     found = CompletionKeys(read_count, frozenset(unsent), tuple(keys))
     return replace(part_of(file, layout, spool), completions=found)
@@ -91,10 +94,18 @@ def _completion_text(raw: str | None) -> str | None:
 def read_completion(text: str, fields: dict[str, tuple[str, ...]]) -> list[str | None] | None:
     """Give the token of each field in the text of a completion, or None where it is malformed."""
     try:
-        found = members(text)
-        return [_at_first(found, paths) for paths in fields.values()]
+        return _read(text, fields)
     except (ValueError, RecursionError):  # not JSON, no object, or a wanted key that occurs twice
         return None
+
+
+def _why(text: str, fields: dict[str, tuple[str, ...]]) -> str:
+    return why_malformed(text, lambda text: _read(text, fields))
+
+
+def _read(text: str, fields: dict[str, tuple[str, ...]]) -> list[str | None]:
+    found = members(text)
+    return [_at_first(found, paths) for paths in fields.values()]
 
 
 def _at_first(found: Sequence[tuple[str, str]], paths: Sequence[str]) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from auditor.load.identity import reference_value
 from auditor.load.layout import Role
 from auditor.load.parts import RoleTable
+from auditor.model.blocked import Blocked
 from auditor.model.run import CaseCounts
 from auditor.sql import literal
 
@@ -27,6 +28,7 @@ class Loaded:
     """
 
     cases: CaseCounts
+    blocked: tuple[Blocked, ...]  # why cases were not judged
     finish_reasons: dict[str, int]
     sources: tuple[dict[str, Any], ...]  # path (relative to the spec's folder), role, sha256, rows
     manifest_rows_sha256: str

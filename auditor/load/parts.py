@@ -1,7 +1,8 @@
 """One source file as a relation with fixed column names, whatever its format.
 
-The names: `ordinal id locale jurisdiction finish outcome`; in the long form `field value`; else a column `v0 v1 …` per
-field of the spec, and `payload`. A value is either a text (the content of a string) or a token.
+The names: `ordinal id locale jurisdiction finish outcome why`; in the long form `field value`; else a column `v0 v1 …`
+per field of the spec, and `payload`. `why` says of an outcome what its finish reason does not. A value is either a text
+(the content of a string) or a token.
 """
 
 from __future__ import annotations

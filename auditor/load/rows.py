@@ -115,6 +115,12 @@ def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
     return outcomes
 
 
+def errors_of(layout: Layout, rows: Rows, outcomes: Sequence[str]) -> list[str | None]:
+    """Give the text of the transport error of each case that has one."""
+    failures = texts_of(rows.first_of(layout.error)) if layout.error else [None] * len(outcomes)
+    return [failure if outcome == "transport" else None for failure, outcome in zip(failures, outcomes, strict=True)]
+
+
 def value_at(source: str, keys: Sequence[str]) -> str | None:
     """Give the source text of a member of nested objects, or None where there is none."""
     for key in keys:

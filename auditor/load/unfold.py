@@ -13,7 +13,17 @@ from auditor.load.layout import Layout, absent_fields, require_named
 from auditor.load.parts import Part, Value
 from auditor.load.paths import FieldPaths, refuse_mixed
 from auditor.load.regular_lines import spool_regular
-from auditor.load.rows import RawValues, Rows, case_columns, line_of, outcomes_of, part_of, texts_of, tokens_of
+from auditor.load.rows import (
+    RawValues,
+    Rows,
+    case_columns,
+    errors_of,
+    line_of,
+    outcomes_of,
+    part_of,
+    texts_of,
+    tokens_of,
+)
 from auditor.load.spool import Spool
 from auditor.load.tokens import object_text
 
@@ -72,16 +82,18 @@ def _noted(batches: Iterator[Rows], seen: set[str]) -> Iterator[Rows]:
 
 def _long(file: SourceFile, layout: Layout, batches: Iterator[Rows]) -> Spool:
     values = [name for name in (layout.role, layout.other) if name]
-    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", "field", "value", "other"][: 6 + len(values)])
+    spool = Spool(
+        ["id", "locale", "jurisdiction", "finish", "outcome", "why", "field", "value", "other"][: 7 + len(values)]
+    )
     for rows in batches:
         case = case_columns(file, layout, rows)
         fields = texts_of(rows.columns["field"])
         if None in fields:
             number = line_of(file, rows.line, fields.index(None))
             raise mistake(f"{file.name}, line {number}", "the key 'field' is missing or empty")
-        spool.add(
-            [*case, outcomes_of(layout, rows, case[3]), fields, *(tokens_of(rows.columns[name]) for name in values)]
-        )
+        outcomes = outcomes_of(layout, rows, case[3])
+        why = errors_of(layout, rows, outcomes)
+        spool.add([*case, outcomes, why, fields, *(tokens_of(rows.columns[name]) for name in values)])
     spool.close()
     return spool
 
@@ -91,7 +103,7 @@ def _columns(
 ) -> Part:
     fields = [FieldPaths(file, name, paths) for name, paths in layout.fields.items()]
     names = [f"{mark}{index}" for index, field in enumerate(fields) for mark, _ in zip("vw", field.paths, strict=False)]
-    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", *names, "payload"])
+    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", "why", *names, "payload"])
     dropped = layout.reserved | excluded
     for rows in batches:
         case = case_columns(file, layout, rows)
@@ -99,7 +111,8 @@ def _columns(
         payload: RawValues = [None] * len(case[0])
         if rows.whole is not None:
             payload = [object_text([pair for pair in record if pair[0] not in dropped]) for record in rows.whole]
-        spool.add([*case, outcomes_of(layout, rows, case[3]), *values, payload])
+        outcomes = outcomes_of(layout, rows, case[3])
+        spool.add([*case, outcomes, errors_of(layout, rows, outcomes), *values, payload])
     spool.close()
     if absent := [field.name for field in fields if field.chosen is None]:
         raise absent_fields(file, layout, absent, all_keys(file))

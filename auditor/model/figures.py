@@ -75,6 +75,12 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
+def every(count: int, noun: str, nouns: str = "") -> str:
+    """Say that all are meant: ``the one case``, ``both cases``, ``all 3 cases``."""
+    many = nouns or noun + "s"
+    return f"the one {noun}" if count == 1 else f"both {many}" if count == 2 else f"all {count:,} {many}"
+
+
 def no_right_answer(column: Column) -> str:
     """Say why a column has no right answer at all, or give nothing where it has one: 0 % is never a clean result."""
     field, consumer = column.field, column.consumer
@@ -85,15 +91,19 @@ def no_right_answer(column: Column) -> str:
         legible = " that can be read" if column.broken_references else ""
         return f"no case has a reference of {field}{legible}, so {consumer} is not scored"
     if not column.judged:
-        return f"none of the {plural(column.support, 'case')} that have a reference of {field} was judged"
+        if column.support == 1:
+            return f"the one case that has a reference of {field} was not judged"
+        return f"none of the {column.support:,} cases that have a reference of {field} was judged"
     if not given:
-        were = "that was judged: is its path" if column.judged == 1 else "that were judged: is its path"
-        return (
-            f"no prediction of {field} was given in the {plural(column.judged, 'case')} {were} what the model writes?"
-        )
+        cases = "one case that was judged" if column.judged == 1 else f"{column.judged:,} cases that were judged"
+        return f"no prediction of {field} was given in the {cases}: is its path what the model writes?"
     if not column.accepted:
         lost = {name: count for name, count in column.verdicts.items() if name in NOT_ACCEPTED and count}
         how = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in lost.items())
-        return f"{consumer} takes none of the {plural(given, 'prediction')} of {field} ({how}), whatever they say"
-    values = plural(column.accepted, "value")
-    return f"none of the {values} that {consumer} takes from predictions of {field} equals its reference"
+        if given == 1:
+            return f"{consumer} does not take the one prediction of {field} ({how}), whatever it says"
+        return f"{consumer} takes none of the {given:,} predictions of {field} ({how}), whatever they say"
+    taken = f"that {consumer} takes from predictions of {field}"
+    if column.accepted == 1:
+        return f"the one value {taken} does not equal its reference"
+    return f"none of the {column.accepted:,} values {taken} equals its reference"

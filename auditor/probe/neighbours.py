@@ -17,7 +17,7 @@ from auditor.errors import ConsumerError
 from auditor.judge.answers import answer_at
 from auditor.judge.batches import settle
 from auditor.model.dependence import Answer
-from auditor.model.figures import plural
+from auditor.model.figures import every, plural
 from auditor.model.neighbours import Moved, NeighbourMove, NeighbourProbe, Reading
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.injected import BLOCK, blocks, by_form, neighbours, some_of_each
@@ -151,7 +151,7 @@ def _moves(
     _require_alike(batch.scored, whole.answers)
     # Where the whole batch fails, a row that was left out may be why.
     for token in () if whole.failed else _differing(batch.scored, base.answers):
-        all_rows = f"all {len(batch.rows):,} rows", batch.scored[token]
+        all_rows = every(len(batch.rows), "row"), batch.scored[token]
         found[NEIGHBOUR, token] = all_rows, (f"{len(rows):,} of them", base.answers[token])
     reader.tried.append("alone")
     for code, company, answers in (

@@ -12,6 +12,7 @@ from auditor.model.document import to_document
 from auditor.model.run import Column, ConsumerSummary, Run
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 from auditor.report import environments
+from auditor.report.movement import dependences
 from auditor.report.text import DATA_LIMIT, WHOLE, visible
 
 _PAIRS: Final = ("interval", "ceiling_interval")
@@ -88,7 +89,7 @@ def _of_environments(run: Run, column: Column, consumer: ConsumerSummary | None)
         min(rates, default=None),
         max(rates, default=None),
         max(column.flips.values(), default=None),
-        " ".join(environments.dependences(run, column)),
+        " ".join(dependences(run, column)),
         run.probe.level if run.probe else "not probed",
         "; ".join(environments.not_varied(run, consumer)) if consumer else "",
     )

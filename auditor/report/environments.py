@@ -10,17 +10,7 @@ from auditor.model.dependence import ProbedEnvironment
 from auditor.model.environment import FACTORS
 from auditor.model.figures import NO_RATE, percent_of, plural
 from auditor.model.run import Column, ConsumerSummary, Run
-
-#: Codes of findings about what a value depends on besides the string.
-CODES: Final = (
-    "clock-dependent",
-    "timezone-dependent",
-    "locale-dependent",
-    "hash-seed-dependent",
-    "order-dependent",
-    "neighbour-dependent",
-    "unstable",
-)
+from auditor.report.movement import dependences, environment_name, mover
 
 _NOUNS: Final = {
     "clock": "clocks",
@@ -44,22 +34,28 @@ _OPEN: Final = (
 
 @dataclass(frozen=True)
 class Spread:
-    """How a column moves with one factor: lowest and highest rate in percent, environments tried with the base."""
+    """How a column moves with one factor: lowest and highest rate in percent, environments tried with the base.
+
+    `mover` is the reader of the references where its values move and the consumer's own do not.
+    """
 
     factor: str
     low: str
     high: str
     tried: int
     flips: int
+    mover: str = ""
 
     @property
     def text(self) -> str:
         """Say it: ``85.0–93.0 % over 7 clocks, 14 verdicts flip``."""
         over = f"over {self.tried} {_NOUNS.get(self.factor, self.factor.replace('_', ' '))}"
+        moves = f"{self.mover}'s reading of the references moves" if self.mover else ""
         if not self.flips:
-            return f"no verdict flips {over}, though values move"
+            return f"{moves} {over}; no verdict flips" if moves else f"no verdict flips {over}, though values move"
         flips = f"{plural(self.flips, 'verdict')} {'flips' if self.flips == 1 else 'flip'}"
-        return f"{flips} {over}" if self.low == NO_RATE else f"{self.range} % {over}, {flips}"
+        said = f"{flips} {over}" if self.low == NO_RATE else f"{self.range} % {over}, {flips}"
+        return f"{said}, as {moves}" if moves else said
 
     @property
     def range(self) -> str:
@@ -83,20 +79,20 @@ def entries(column: Column) -> list[dict[str, Any]]:
     return [entry for entry in column.by_environment if entry.keys() >= _KEYS]
 
 
-def spreads(column: Column) -> tuple[Spread, ...]:
+def spreads(run: Run, column: Column) -> tuple[Spread, ...]:
     """Give the range of a column for each factor that moves it."""
     found = []
     for factor, tried in _by_factor(column).items():
         rates = sorted((entry["ok"] / entry["judged"], _rate(entry)) for entry in tried if _rate(entry) != NO_RATE)
         low, high = (rates[0][1], rates[-1][1]) if rates else (NO_RATE, NO_RATE)
         most = max(entry["flips"] for entry in tried)
-        found.append(Spread(factor, low, high, len(tried), column.flips.get(factor, most)))
+        found.append(Spread(factor, low, high, len(tried), column.flips.get(factor, most), mover(run, column, factor)))
     return tuple(found)
 
 
-def range_text(column: Column) -> str:
+def range_text(run: Run, column: Column) -> str:
     """Say how a column moves, or nothing where it does not."""
-    return "; ".join(spread.text for spread in spreads(column))
+    return "; ".join(spread.text for spread in spreads(run, column))
 
 
 def widest_range(column: Column) -> str:
@@ -141,16 +137,6 @@ def _by_factor(column: Column) -> dict[str, list[dict[str, Any]]]:
 
 def _rate(entry: Mapping[str, Any]) -> str:
     return NO_RATE if entry["content_rate"] is None else percent_of(entry["ok"], entry["judged"])
-
-
-def dependences(run: Run, column: Column) -> tuple[str, ...]:
-    """Name the codes of findings that say what a column depends on."""
-    codes = {
-        finding.code
-        for finding in run.findings
-        if finding.field == column.field and column.consumer in finding.consumers
-    }
-    return tuple(code for code in CODES if code in codes)
 
 
 def is_probed(run: Run) -> bool:
@@ -269,7 +255,7 @@ def _unvaried(notes: Iterable[str], varied: Collection[str]) -> list[_Unvaried]:
     found = []
     for (what, why), values in grouped.items():
         listed = ", ".join(dict.fromkeys(value for value in values if value))
-        name = _SINGULAR.get(what, what.replace("_", " "))
+        name = _SINGULAR.get(what, environment_name(what).replace("_", " "))
         short = f"{name} partly not varied" if what in varied else f"{name} not varied"
         found.append(_Unvaried(short, listed, why.removeprefix("it ") if listed else why))
     return found

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from auditor.model.figures import plural
 from auditor.model.run import Finding
-from auditor.report.environments import CODES
-from auditor.report.view import worst_first
+from auditor.report.movement import CODES
+from auditor.report.view import severity_counts, worst_first
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,19 @@ def grouped(findings: Iterable[Finding]) -> tuple[Group, ...]:
     for finding in worst_first(findings):
         groups.setdefault(_key(finding), []).append(finding)
     return tuple(Group(first, tuple(others)) for first, *others in groups.values())
+
+
+def entries_line(groups: Iterable[Group]) -> str:
+    """Count bugs by severity, and the entries that list them where those are fewer: ``61 high (59 entries: …)``."""
+    listed = tuple(groups)
+    parts, is_said = [], False
+    for severity, count in severity_counts(one for group in listed for one in group.findings).items():
+        entries = sum(group.lead.severity == severity for group in listed)
+        what = f"{entries:,} entries" if entries > 1 else "1 entry"
+        said = f" ({what}{'' if is_said else ': alike ones are listed together'})" if entries < count else ""
+        parts.append(f"{count:,} {severity}{said}")
+        is_said = is_said or bool(said)
+    return ", ".join(parts)
 
 
 def _key(finding: Finding) -> tuple[object, ...]:

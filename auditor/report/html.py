@@ -14,7 +14,8 @@ from markupsafe import Markup, escape
 from auditor.model import figures
 from auditor.model.run import Column, Disagreement, FieldSummary, Run
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
-from auditor.report import environments, view
+from auditor.report import environments, movement, view
+from auditor.report.broken import broken_groups
 from auditor.report.groups import grouped
 from auditor.report.text import DATA_LIMIT, HIDDEN, PROSE_LIMIT, escape_character, shorten
 from auditor.report.view import FieldView
@@ -70,9 +71,15 @@ def _environment() -> Environment:
     environment.filters["data"] = lambda text: shown(text, DATA_LIMIT)
     environment.filters["n"] = lambda count: f"{count:,}"
     environment.filters["slug"] = slug
-    environment.globals.update(witness_views=witness_views)
+    environment.globals.update(witness_views=witness_views, broken_groups=broken_groups)
     environment.globals.update(
-        numbers=figures, view=view, environments=environments, marks=_SEVERITY_MARKS, heat=heat, blanks=figures.NO_RATE
+        numbers=figures,
+        view=view,
+        environments=environments,
+        movement=movement,
+        marks=_SEVERITY_MARKS,
+        heat=heat,
+        blanks=figures.NO_RATE,
     )
     return environment
 
@@ -99,7 +106,6 @@ def _context(run: Run) -> dict[str, Any]:
         "summaries": {consumer.name: consumer for consumer in run.consumers},
         "columns": {(column.field, column.consumer): column for column in run.columns},
         "blocked_cases": view.blocked_cases(run),
-        "blocked_alike": view.blocked_alike(run),
         "figures": figure_rows,
         "matrix": matrix,
         "untrusted": any(column.untrusted for column in run.columns),

@@ -9,6 +9,7 @@ from auditor.model import figures
 from auditor.model.figures import plural
 from auditor.model.run import Column, Run, Share
 from auditor.report import environments, view
+from auditor.report.broken import broken_groups
 from auditor.report.groups import Group, grouped
 from auditor.report.text import visible
 from auditor.report.view import FieldView
@@ -17,6 +18,7 @@ from auditor.report.witnesses import WitnessView, witness_views
 #: GitHub refuses a comment beyond 65,536 characters.
 LIMIT: Final = 65_000
 _BROKEN: Final = 100
+_IDS: Final = 30
 _WITNESSES: Final = 3
 _FIXES: Final = 6
 _SHAPES: Final = 8
@@ -120,7 +122,7 @@ def _head(run: Run) -> str:
         lines.append(f"Probes: {prose(environments.probe_line(run), _NO_PROOF_LIMIT)}\n")
     lines += [f"- **note** {prose(note)}" for note in run.notes[:_NOTES]]
     if len(run.notes) > _NOTES:
-        lines.append(f"- {len(run.notes) - _NOTES:,} more notes are in the json and html reports")
+        lines.append(f"- {view.more(len(run.notes) - _NOTES, 'note')} in the json and html reports")
     return "\n".join(lines) + ("\n" if run.notes else "")
 
 
@@ -134,40 +136,42 @@ def _foot(run: Run) -> str:
 def _broken_references(run: Run, room: int) -> str:
     if not run.broken_references:
         return ""
+    groups = broken_groups(run.broken_references)
     rows = [
-        f"| {cell(item.case_id)} | {cell(item.field)} | {cell(item.raw)} | {cell(item.decoder)} "
-        f"| {cell(item.status)} | {cell(item.error)} |"
-        for item in run.broken_references[:_BROKEN]
+        f"| {cell(item.field)} | {cell(item.raw)} | {len(group.cases):,} | {cell(group.ids(_IDS), _DETAIL_LIMIT)} "
+        f"| {cell(item.decoder)} | {cell(item.status)} | {cell(item.error)} |"
+        for group in groups[:_BROKEN]
+        for item in [group.first]
     ]
     head = f"### {figures.plural(len(run.broken_references), 'broken reference')}\n"
-    table = ["| case | field | reference | decoder | status | error |", "|---|---|---|---|---|---|"]
+    table = ["| field | reference | cases | ids | decoder | status | error |", "|---|---|--:|---|---|---|---|"]
     shown = _fitting(rows, room - 300)
-    left = len(run.broken_references) - len(shown)
-    more = f"\n{left:,} more are in the json and html reports.\n" if left else ""
+    left = sum(len(group.cases) for group in groups[len(shown) :])
+    more = f"\n{view.more(left)} in the json and html reports.\n" if left else ""
     return "\n".join([head, *table, *shown, more])
 
 
 def _columns(run: Run, room: int) -> str:
     if not run.columns:
         return ""
-    alike = view.blocked_alike(run)
     rows: list[str] = []
     for field in view.field_views(run):
-        rows += [_row(column, run, alike) for column in field.columns]
+        rows += [_row(column, run) for column in field.columns]
         rows += _joint_rows(field)
     table = [f"| {' | '.join(_HEAD)} |", "|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
     shown = _fitting(rows, room - 500)
-    more = f"\n{len(rows) - len(shown):,} more rows are in the csv report.\n" if len(shown) < len(rows) else ""
+    left = len(rows) - len(shown)
+    more = f"\n{view.more(left, 'row')} in the csv report.\n" if left else ""
     return "\n".join([*table, *shown, more])
 
 
-def _row(column: Column, run: Run, alike: bool) -> str:
+def _row(column: Column, run: Run) -> str:
     rate = _unit(figures.rate(column))
     notes = [cell(note) for note in view.badges(column, run)]
     if column.untrusted:
         rate = f"~~{rate}~~"
         notes.insert(0, f"**untrusted**: {', '.join(cell(reason) for reason in column.untrusted)}")
-    if moves := environments.range_text(column):
+    if moves := environments.range_text(run, column):
         rate = f"{rate} ({prose(moves)})"
     cells = (
         cell(column.field),
@@ -176,7 +180,7 @@ def _row(column: Column, run: Run, alike: bool) -> str:
         figures.right_of(column),
         figures.interval(column.interval),
         _unit(figures.ceiling(column)),
-        f"{column.blocked:,}" if alike else view.blocked(column),
+        view.blocked(column),
         view.shape_loss(column),
         figures.scored(column, column.lost_to_value),
         f"{_unit(figures.usable(column))} of {column.support:,}",
@@ -228,7 +232,7 @@ def _bug(run: Run, group: Group) -> str:
         prose(finding.detail),
         f"Cause: {prose(finding.cause)}" if finding.cause else "",
         f"At {code(f'{finding.location.file}:{finding.location.line}')}" if finding.location else "",
-        "\n".join(f"- {prose(kind)}: {_shapes(counts)}" for kind, counts in finding.shapes.items()),
+        "\n".join(f"- {prose(kind)}: {_shapes(counts)}" for kind, counts in view.shape_lists(finding).items()),
         *(_witness(witness) for witness in witness_views(run, finding)[:_WITNESSES]),
         "\n".join(f"{number}. {prose(fix)}" for number, fix in enumerate(finding.fixes[:_FIXES], 1)),
         "</details>\n",

@@ -10,6 +10,7 @@ from auditor.model.figures import NO_RATE, coverage, no_right_answer, percent, p
 from auditor.model.run import SEVERITIES, Column, FieldSummary, Finding, Run, Witness
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 from auditor.report import environments
+from auditor.report.movement import dependences
 
 WITHHELD = (
     "Rates are withheld: a reference that its decoder cannot read makes a score that looks exact and is not. Correct "
@@ -17,6 +18,9 @@ WITHHELD = (
 )
 
 NO_BUGS = "No bugs found on these strings."
+
+#: A headline says how many cases were judged once more than one of so many was not.
+MANY_BLOCKED = 10
 
 NO_CASES = "No case was judged, so there is no rate to show."
 
@@ -83,23 +87,60 @@ def severity_counts(findings: Iterable[Finding]) -> dict[str, int]:
     return {severity: severities.count(severity) for severity in SEVERITIES if severity in severities}
 
 
+def counts_line(counts: Mapping[str, int]) -> str:
+    """Write counts by severity: ``12 high, 3 medium``."""
+    return ", ".join(f"{count:,} {severity}" for severity, count in counts.items())
+
+
+def owner_counts(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+    """Count the findings of each owner by severity; the owner of the worst bugs comes first."""
+    by_owner: dict[str, list[Finding]] = {}
+    for finding in findings:
+        for owner in dict.fromkeys(finding.owners):
+            by_owner.setdefault(owner, []).append(finding)
+    counts = {owner: severity_counts(found) for owner, found in by_owner.items()}
+    ranked = sorted(counts, key=lambda owner: ([-counts[owner].get(severity, 0) for severity in SEVERITIES], owner))
+    return {owner: counts[owner] for owner in ranked}
+
+
+def shape_lists(finding: Finding) -> dict[str, dict[str, int]]:
+    """Give the shapes of a finding under their labels, without those that list none."""
+    return {kind: shapes for kind, shapes in finding.shapes.items() if shapes}
+
+
 def no_bugs(run: Run) -> str:
     """Say what it means that there is no finding: nothing good where some column has no right answer."""
     if not any(column.judged for column in run.columns):
         return f"{NO_FINDING} no case was judged."
     without = [f"{column.field} for {column.consumer}" for column in run.columns if no_right_answer(column)]
     if not without:
-        return NO_BUGS
+        return f"No bugs found {few_judged(run)}." if few_judged(run) else NO_BUGS
     more = f" and {plural(len(without) - 3, 'more column')}" if len(without) > 3 else ""
     return f"{NO_FINDING} no right answer in {', '.join(without[:3])}{more}."
 
 
 def bugs_line(run: Run) -> str:
-    """Say how many bugs there are: ``7 bugs: 4 high, 2 medium, 1 info``."""
+    """Say how many bugs there are: ``7 bugs: 4 high, 2 medium, 1 info``; and in how many cases, if not in most."""
     if not run.findings:
         return no_bugs(run)
-    counts = ", ".join(f"{count} {severity}" for severity, count in severity_counts(run.findings).items())
-    return f"{plural(len(run.findings), 'bug')}: {counts}"
+    counts = counts_line(severity_counts(run.findings))
+    few = f" {few_judged(run)}" if few_judged(run) else ""
+    return f"{plural(len(run.findings), 'bug')}{few}: {counts}"
+
+
+def few_judged(run: Run) -> str:
+    """Say what a headline holds for where more than a tenth of the cases was not judged: nothing else was looked at."""
+    blocked = sum(blocked_cases(run).values())
+    if MANY_BLOCKED * blocked <= run.cases.expected:
+        return ""
+    judged = "one judged case" if run.cases.judged == 1 else f"{run.cases.judged:,} judged cases"
+    return f"in the {judged} of {run.cases.expected:,}"
+
+
+def more(count: int, noun: str = "") -> str:
+    """Say how many more there are: ``1 more is``, ``12 more rows are``."""
+    named = f" {noun if count == 1 else noun + 's'}" if noun else ""
+    return f"{count:,} more{named} {'is' if count == 1 else 'are'}"
 
 
 def counted(counts: Mapping[str, int]) -> str:
@@ -107,20 +148,19 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count)
 
 
+def blocked_classes(column: Column) -> str:
+    """Count what blocks a column by class: ``missing 2, transport 1``."""
+    return counted({name: column.blocked_by.get(name, 0) for name in _blocked_names(column)})
+
+
 def blocked(column: Column) -> str:
     """Say what is blocked and why: ``7 (missing 2, transport 1)``."""
-    classes = counted({name: column.blocked_by.get(name, 0) for name in _blocked_names(column)})
+    classes = blocked_classes(column)
     return f"{column.blocked:,} ({classes})" if classes else f"{column.blocked:,}"
 
 
 def _blocked_names(column: Column) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*BLOCKED_VERDICTS, *column.blocked_by]))
-
-
-def blocked_alike(run: Run) -> bool:
-    """Say whether every column is blocked by what blocked the cases, so that the classes need saying once only."""
-    cases = {name: count for name, count in blocked_cases(run).items() if count}
-    return all({name: count for name, count in column.blocked_by.items() if count} == cases for column in run.columns)
 
 
 def shape_loss(column: Column) -> str:
@@ -156,7 +196,7 @@ def badges(column: Column, run: Run) -> tuple[str, ...]:
         column.label if column.label != "native" else "",
         f"{column.scope} scope" if column.scope else "",
         column.scope_note,
-        *environments.dependences(run, column),
+        *dependences(run, column),
         *(f"hint: {hint}" for hint in column.hints),
         f"not fixed: {', '.join(consumer.not_fixed)}" if consumer and consumer.not_fixed else "",
         *(environments.not_varied_badges(run, consumer) if consumer else ()),

@@ -7,6 +7,7 @@ from typing import Final
 
 from auditor.model.decoding import Decoding
 from auditor.model.run import Finding, Run, Witness
+from auditor.report.movement import environment_name
 from auditor.report.view import witness_place
 
 #: The part of the base environment that stands beside a value which moved with it.
@@ -71,7 +72,7 @@ def _is_elsewhere(witness: Witness) -> bool:
 
 def _where(run: Run, finding: Finding, decoding: Decoding) -> str:
     if decoding.environment != "base":
-        return decoding.environment
+        return environment_name(decoding.environment)
     part = _PART_OF.get(finding.code, "")
     value = {
         "clock": run.environment.clock[:16].replace("T", " "),

@@ -12,6 +12,9 @@ from auditor.errors import StoreError
 from auditor.model.document import from_document
 from auditor.model.run import SCHEMA, Run
 
+#: Ids that a message lists.
+LISTED = 10
+
 
 @dataclass(frozen=True)
 class StoredRun:
@@ -39,7 +42,11 @@ def find_run(run: str | Path, runs_folder: Path) -> Path:
 
 def _not_found(run: str, runs_folder: Path, starting: list[str], ids: list[str]) -> str:
     if starting:
-        return f"run {run}: {len(starting)} runs start so: {', '.join(starting)}; write more of the id"
+        newest = sorted(starting, reverse=True)
+        shown = [f"  {name}" for name in newest[:LISTED]]
+        more = [f"  and {len(newest) - LISTED:,} older; `auditor runs` lists them"] if len(newest) > LISTED else []
+        said = f"run {run}: {len(starting):,} runs start so; write more of the id, or `latest`"
+        return "\n".join([said, *shown, *more])
     near = get_close_matches(run, ids, 3, 0.4)
     hint = f"the nearest: {', '.join(near)}" if near else f"there are {len(ids)}; `auditor runs` lists them"
     return f"run {run}: neither a folder with a run.json nor an id in {runs_folder}; {hint}"

@@ -210,3 +210,15 @@ def test_the_shape_of_a_word_depends_on_the_words_and_not_on_the_order_of_rows(c
     assert (found[0]['"yes"'], found[0]['"no"']) == (("yes", "string"), ("no", "string"))
     assert found[0]['"baaa word"'] == ("a a", "string")
     assert sum(token.strip('"') == shape for token, (shape, _) in found[0].items() if token[0] == '"') == 500
+
+
+@pytest.mark.parametrize("type_", ["boolean", "category"])
+def test_one_shape_does_not_stand_for_two_json_types(type_: str) -> None:
+    """`accepted: false 60` beside `rejected: false 20` says nothing, where the one is a word and the other a value."""
+    tokens = ['"false"', "false", '"null"', "null", '"no"', "true", '"object"', '{"a": 1}', "[1]"]
+    found = Shapes(FieldSpec(name="x", type=type_), [tokens]).of(tokens)
+    assert found == [
+        ("false", "string"), ("JSON false", "boolean"), ("null", "string"), ("JSON null", "null"), ("no", "string"),
+        ("true", "boolean"), ("object", "string"), ("JSON object", "object"), ("array", "array"),
+    ]  # fmt: skip
+    assert len({shape for shape, _ in found}) == len(found)

@@ -132,19 +132,53 @@ def test_the_range_stands_beside_the_rate_in_every_report() -> None:
 
 
 def test_a_column_that_does_not_move_has_no_range() -> None:
-    assert environments.range_text(SAMPLE.columns[1]) == environments.widest_range(SAMPLE.columns[1]) == ""
+    assert environments.range_text(SAMPLE, SAMPLE.columns[1]) == environments.widest_range(SAMPLE.columns[1]) == ""
     assert all("verdicts flip" not in text.split("Bugs")[0] for text in texts(SAMPLE).values())
 
 
 def test_values_that_move_without_a_verdict_are_said_to_move() -> None:
     still = tuple({**one, "ok": 182, "content_rate": 0.91, "flips": 0} for one in MOVING.by_environment)
     column = replace(MOVING, by_environment=still, flips={"clock": 0})
-    assert environments.range_text(column) == "no verdict flips over 3 clocks, though values move"
+    assert environments.range_text(RUN, column) == "no verdict flips over 3 clocks, though values move"
+
+
+REFERENCES_MOVE = replace(
+    MOVING,
+    consumer="warehouse",
+    by_environment=tuple({**one, "ok": 182, "content_rate": 0.91, "flips": 0} for one in MOVING.by_environment),
+    flips={"clock": 0},
+)
+
+
+def test_the_reader_of_the_references_is_named_where_its_values_alone_move() -> None:
+    """The warehouse reads every string alike on every day; what moves is what billing makes of the references."""
+    run = replace(RUN, columns=(MOVING, REFERENCES_MOVE))
+    assert CLOCK.consumers == ("billing",) and run.fields[0].reference == "billing"
+    said = "billing's reading of the references moves over 3 clocks; no verdict flips"
+    assert environments.range_text(run, REFERENCES_MOVE) == said
+    for name, text in texts(run).items():
+        assert said in text and "though values move" not in text, name
+    flips = replace(REFERENCES_MOVE, flips={"clock": 2})
+    assert environments.range_text(run, flips).endswith(
+        "over 3 clocks, 2 verdicts flip, as billing's reading of the references moves"
+    )
+
+
+def test_who_moves_itself_is_not_said_to_follow_the_references() -> None:
+    own = replace(CLOCK, consumers=("warehouse",), fingerprint="ab" * 8)
+    said = "no verdict flips over 3 clocks, though values move"
+    assert environments.range_text(replace(RUN, findings=(CLOCK, own)), REFERENCES_MOVE) == said
+    # With the zone alone it has no part in what the clock moves.
+    zone = replace(own, code="timezone-dependent")
+    assert environments.range_text(replace(RUN, findings=(CLOCK, zone)), REFERENCES_MOVE).startswith(
+        "billing's reading"
+    )
+    assert environments.range_text(replace(RUN, findings=(zone,)), REFERENCES_MOVE) == said
 
 
 def test_without_rates_the_flips_are_still_said() -> None:
     entries = tuple({**one, "content_rate": None} for one in MOVING.by_environment)
-    assert environments.range_text(replace(MOVING, by_environment=entries)) == "14 verdicts flip over 3 clocks"
+    assert environments.range_text(RUN, replace(MOVING, by_environment=entries)) == "14 verdicts flip over 3 clocks"
 
 
 def test_where_rates_are_withheld_no_count_behind_one_is_given() -> None:
@@ -205,7 +239,9 @@ def test_a_part_that_was_varied_in_part_is_not_called_not_varied() -> None:
     run = replace(RUN, consumers=(late, *CONSUMERS_PROBED[1:]))
     assert environments.not_varied(run, late) == ("clock partly not varied (2021-12-31 23:59 no answer within 20 s)",)
     unknown = replace(CONSUMERS[0], not_varied=("everything 3: no answer within 20 s",))
-    assert environments.not_varied(run, unknown) == ("everything 3 not varied (no answer within 20 s)",)
+    assert environments.not_varied(run, unknown) == (
+        "everything changed at once (3) not varied (no answer within 20 s)",
+    )
 
 
 @pytest.mark.parametrize("run", [OFF, OLD], ids=["off", "old"])

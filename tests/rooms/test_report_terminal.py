@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from auditor.model.run import Run
-from auditor.report import write_terminal
+from auditor.report import render_text, write_terminal
+from auditor.report.view import owner_counts
 from tests.rooms.report_samples import BROKEN, CLEAN, DISTINCT_RUN, EMPTY, FINDINGS, HOSTILE, SAMPLE, hostile
 
 
@@ -113,9 +114,33 @@ def test_broken_references_come_first_all_of_them_and_rates_are_withheld() -> No
 
 
 def test_of_many_broken_references_the_first_are_listed_and_the_rest_is_counted() -> None:
-    text = words(printed(replace(BROKEN, broken_references=BROKEN.broken_references * 4), 100))
+    broken = tuple(replace(item, raw=f'"{n}"') for n, item in enumerate(BROKEN.broken_references * 4))
+    text = words(printed(replace(BROKEN, broken_references=broken), 100))
     assert "BROKEN REFERENCES 120" in text
-    assert "70 more are in the html and json reports: " in text
+    assert "70 more are in the html and json reports: 70 of effective_date for billing" in text
+    text = words(printed(replace(BROKEN, broken_references=broken[:51]), 100))
+    assert "1 more is in the html and json reports: 1 of effective_date for billing" in text
+
+
+def test_broken_references_of_one_value_are_one_entry_with_all_their_ids() -> None:
+    """Thirty times "perpetual" is one thing to mend."""
+    first = replace(BROKEN.broken_references[0], raw='"perpetual"')
+    broken = (
+        replace(first, case_id="alone", raw='"[]/[]/2019"'),
+        *(replace(first, case_id=f"c-{number}") for number in range(40)),
+        replace(first, case_id="other", error="another error"),
+        replace(first, case_id="elsewhere", field="expiration_date"),
+    )
+    run = replace(BROKEN, broken_references=broken)
+    text = words(printed(run, 100))
+    assert 'effective_date "perpetual" 40 cases billing: rejected: ' in text
+    assert text.index('"perpetual" 40 cases') < text.index('"[]/[]/2019" 1 case ')
+    assert "c-0, c-1, c-2" in text and "c-29 and 10 more" in text
+    assert text.count('"perpetual"') == 3
+    page, comment = render_text(run, ".html"), render_text(run, ".md")
+    assert all(f"c-{number}" in page for number in range(40))
+    assert "| 40 |" in comment and "c-29 and 10 more" in comment
+    assert comment.count('`"perpetual"`') == page.count("&#34;perpetual&#34;") == 3
 
 
 def test_a_clean_run_says_what_that_does_not_prove() -> None:
@@ -127,10 +152,50 @@ def test_an_empty_run_says_that_nothing_was_judged() -> None:
     assert "No case was judged" in printed(EMPTY, 80)
 
 
-def test_classes_are_said_per_column_where_they_differ() -> None:
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_classes_are_said_with_every_column(width: int) -> None:
     other = replace(SAMPLE.columns[0], blocked=9, blocked_by={"missing": 4, "refused": 5})
-    text = words(printed(replace(SAMPLE, columns=(other, *SAMPLE.columns[1:])), 120))
+    text = words(printed(replace(SAMPLE, columns=(other, *SAMPLE.columns[1:])), width))
     assert "blocked 9 (missing 4, refused 5)" in text
+    alike = words(printed(SAMPLE, width))
+    said = "blocked 7 (missing 2, transport 1, truncated 2, refused 1, malformed 1)"
+    assert alike.count(said) == len(SAMPLE.columns)
+
+
+def test_a_summary_ends_the_report() -> None:
+    text = printed(SAMPLE, 100)
+    summary = words(text[text.index("SUMMARY") :])
+    assert summary.startswith(
+        "SUMMARY 7 bugs: 4 high, 2 medium, 1 info data-platform 3 high, 1 info billing 1 high, 1 medium, 1 info "
+    )
+    assert list(owner_counts(FINDINGS).items())[:2] == [
+        ("data-platform", {"high": 3, "info": 1}),
+        ("billing", {"high": 1, "medium": 1, "info": 1}),
+    ]
+    assert "A bug between several owners counts for each of them." in summary
+    assert f"auditor report {SAMPLE.run_id} -o report.html -o report.json" in summary
+    assert "SUMMARY" not in printed(CLEAN, 100)
+
+
+def test_alike_bugs_under_one_heading_are_said_to_be() -> None:
+    pairs = (("billing", "warehouse"), ("billing", "api"), ("api", "warehouse"))
+    alike = tuple(
+        replace(FINDINGS[1], consumers=pair, fingerprint=f"{number}" * 16) for number, pair in enumerate(pairs)
+    )
+    text = words(printed(replace(SAMPLE, findings=(*alike, FINDINGS[0], FINDINGS[4])), 100))
+    assert "BUGS 4 high (2 entries: alike ones are listed together), 1 medium" in text
+    assert text.count("HIGH ") == 2
+
+
+def test_a_label_without_shapes_is_not_printed() -> None:
+    shapes = {"accepted": {}, "rejected": {"dd/dd/dddd": 22}, "read by nobody": {}}
+    run = replace(SAMPLE, findings=(replace(FINDINGS[0], shapes=shapes),))
+    for name, text in {
+        "terminal": printed(run),
+        ".md": render_text(run, ".md"),
+        ".html": render_text(run, ".html"),
+    }.items():
+        assert "read by nobody" not in text and "dd/dd/dddd" in text, name
 
 
 def test_a_bug_of_nobody_in_particular_has_no_loose_ends() -> None:

@@ -390,6 +390,6 @@ def test_a_parser_that_accepts_no_payload_is_not_called_clean(tmp_path: Path) ->
     (tmp_path / "references.csv").write_text("case_id,count\n0,3\n")
     (tmp_path / "audit.toml").write_text(PAYLOADS)
     assert auditor.run(tmp_path).run.notes == (
-        "api takes none of the 1 prediction of count (rejected 1), whatever they say",
+        "api does not take the one prediction of count (rejected 1), whatever it says",
         "count, api: not probed with junk, because it accepts no payload of the data",
     )

@@ -194,7 +194,7 @@ def test_reading_strings_gives_them_to_a_batch_together(tmp_path):
 
 
 def test_strings_of_a_batch_are_read_together_in_other_environments_too(tmp_path):
-    """The first of two rows decides between day and month, in every environment; besides the rows only the clock does."""
+    """The first of two rows decides between day and month, everywhere; besides the rows only the clock moves any."""
     parser = INFER.replace("import datetime", "import date, datetime").replace(
         "out.append(None)", "out.append(date.today() if row == 'today' else None)"
     )

@@ -169,3 +169,50 @@ def test_what_is_wrong_with_several_consumers_is_said_at_once(tmp_path: Path) ->
         for hint in ("did you mean 'total'?", "did you mean 'parsers'?", "did you mean 'Order'?"):
             assert hint in done.stderr, hint
         assert "sound" not in done.stderr
+
+
+def test_a_report_in_a_pipe_is_as_wide_as_a_page_unless_columns_says_otherwise(workspace: Path) -> None:
+    auditor(workspace, "run", "-q", "--fail-on", "never", "--probe", "off")
+    command = [sys.executable, "-m", "auditor", "report", "latest"]
+    widest = {}
+    for columns in ("", "70", "160"):
+        variables = {name: value for name, value in environment().items() if name != "COLUMNS"}
+        variables |= {"COLUMNS": columns} if columns else {}
+        done = subprocess.run(command, cwd=workspace, env=variables, capture_output=True, text=True)
+        widest[columns] = max(map(len, done.stdout.splitlines()))
+    assert 90 < widest[""] <= 100 and widest["70"] <= 70 and 100 < widest["160"] <= 160
+
+
+def test_runs_tell_expected_and_judged_cases_apart(workspace: Path) -> None:
+    path = workspace / "records/predictions.csv"
+    path.write_text("\n".join(path.read_text().splitlines()[:-2]) + "\n")
+    auditor(workspace, "run", "-q", "--fail-on", "never", "--probe", "off")
+    assert "  8 expected, 6 judged  " in auditor(workspace, "runs").stdout
+
+
+def test_an_ambiguous_run_is_answered_with_a_short_list(workspace: Path) -> None:
+    auditor(workspace, "run", "-q", "--fail-on", "never", "--probe", "off")
+    [run] = (workspace / ".auditor/runs").iterdir()
+    for number in range(12):
+        (run.parent / f"29990101T0000{number:02}Z-aaaaaaaa").symlink_to(run)
+    done = auditor(workspace, "report", "2999")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "error: run 2999: 12 runs start so; write more of the id, or `latest`",
+        *(f"  29990101T0000{number:02}Z-aaaaaaaa" for number in range(11, 1, -1)),
+        "  and 2 older; `auditor runs` lists them",
+    ]
+
+
+@pytest.mark.parametrize("string", ["-5 EUR", "-3 h", "-.5", "- 5 EUR", "-€5"])
+def test_a_string_that_begins_with_a_dash_is_a_string(workspace: Path, string: str) -> None:
+    done = auditor(workspace, "read", "total", string, "5 EUR", "--probe", "off")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(json.dumps(string, ensure_ascii=False))
+    assert auditor(workspace, "read", "total", "--probe", "off", "--", string, "5 EUR").stdout == done.stdout
+
+
+def test_a_string_that_looks_like_an_option_is_told_what_to_do(workspace: Path) -> None:
+    done = auditor(workspace, "read", "total", "-EUR 5", "--probe", "off")
+    assert done.returncode == 2 and 'auditor read FIELD -- "-EUR 5"' in " ".join(done.stderr.split())
+    assert auditor(workspace, "read", "total", "--probe", "off", "--", "-EUR 5").returncode == 0

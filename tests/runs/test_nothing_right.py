@@ -85,14 +85,14 @@ def test_only_wrong_answers_are_no_clean_result(tmp_path: Path) -> None:
     run = audited(tmp_path, "a,day,2024-03-01,2024-03-09\n", **PYTHON, reads='reads.day = "parsers:iso"')
     assert run.findings == ()
     for name, page in pages(run, tmp_path).items():
-        assert "none of the 1 value that billing takes from predictions of day equals its reference" in page, name
+        assert "the one value that billing takes from predictions of day does not equal its reference" in page, name
         assert "No bugs found" not in page, name
 
 
 def test_only_absent_predictions_are_no_clean_result(tmp_path: Path) -> None:
     run = audited(tmp_path, "a,day,,2024-03-01\n", **PYTHON, reads='reads.day = "parsers:iso"')
     for name, page in pages(run, tmp_path).items():
-        assert "no prediction of day was given in the 1 case that was judged" in page, name
+        assert "no prediction of day was given in the one case that was judged" in page, name
         assert "No bugs found" not in page, name
 
 

@@ -9,19 +9,21 @@ from auditor.report import environments, view
 from auditor.report.terminal.columns import write_fields
 from auditor.report.terminal.findings import write_broken_references, write_findings
 from auditor.report.terminal.paper import Paper
+from auditor.report.terminal.summary import write_summary
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def write_terminal(run: Run, console: Console) -> None:
-    """Print the run: what was audited, broken references if any, a row per column, and every bug."""
+    """Print the run: what was audited, broken references if any, a row per column, every bug, and what they come to."""
     paper = Paper(console)
     _write_header(run, paper)
     if run.broken_references:
         write_broken_references(run, paper)
     write_fields(run, paper)
     write_findings(run, paper)
+    write_summary(run, paper)
 
 
 def _write_header(run: Run, paper: Paper) -> None:

@@ -123,15 +123,14 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
     if column.untrusted:
         why = "the rate means nothing until that bug is fixed"
         paper.line(paper.text(f"{view.untrusted(column)}: {why}", "bold red", PROSE_LIMIT), indent=4, hang=2)
-    if moves := environments.range_text(column):
+    if moves := environments.range_text(run, column):
         paper.line(paper.text(moves, "bold yellow", PROSE_LIMIT), indent=4, hang=2)
-    alike = view.blocked_alike(run)
     if narrow:
-        blocked = f"{column.blocked:,}" if alike else view.blocked(column)
         shape, value = view.shape_loss(column), figures.scored(column, column.lost_to_value)
-        said = f"95 % {figures.interval(column.interval)} · blocked {blocked} · lost to shape {shape}, to value {value}"
+        said = f"95 % {figures.interval(column.interval)} · blocked {view.blocked(column)} · lost to shape {shape}"
+        said += f", to value {value}"
         paper.line(paper.text(said), indent=4, hang=2)
-    classes = "" if narrow or alike or not column.blocked else f"blocked {view.blocked(column)}"
+    classes = "" if narrow or not column.blocked else f"blocked {view.blocked(column)}"
     parts = (view.usable_line(column), classes, view.other_verdicts(column))
     paper.line(paper.text(" · ".join(part for part in parts if part), "dim", PROSE_LIMIT), indent=4, hang=2)
     qualifiers = view.badges(column, run)

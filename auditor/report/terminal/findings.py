@@ -10,38 +10,44 @@ from rich.text import Text
 from auditor.model.figures import plural
 from auditor.model.run import Run
 from auditor.report import environments, view
-from auditor.report.groups import Group, grouped
+from auditor.report.broken import broken_groups
+from auditor.report.groups import Group, entries_line, grouped
 from auditor.report.terminal.paper import LABEL, Paper
 from auditor.report.text import DATA_LIMIT, PROSE_LIMIT
 from auditor.report.witnesses import WitnessView, witness_views
 
 WITNESSES: Final = 3
 BROKEN: Final = 50
+IDS: Final = 30
 SHAPES: Final = 8
 _STYLES: Final = {"high": "bold red", "medium": "yellow", "low": "blue", "info": "dim"}
 
 
 def write_broken_references(run: Run, paper: Paper) -> None:
-    """Print the references that their decoder does not read: the first of them, and how many more there are."""
-    broken = run.broken_references
-    paper.line(paper.text(f"BROKEN REFERENCES  {len(broken):,}", "bold red"))
-    for item in broken[:BROKEN]:
+    """Print the references that their decoder does not read: the first values, and how many more there are."""
+    paper.line(paper.text(f"BROKEN REFERENCES  {len(run.broken_references):,}", "bold red"))
+    groups = broken_groups(run.broken_references)
+    for group in groups[:BROKEN]:
+        item = group.first
         error = f": {item.error}" if item.error else ""
         paper.line(
-            paper.text(item.case_id, "bold"),
-            Text("  "),
             paper.text(item.field),
             Text("  "),
             paper.text(item.raw, "magenta"),
+            Text("  "),
+            paper.text(group.count, "bold"),
             Text("  "),
             paper.text(f"{item.decoder}: {item.status.replace('_', ' ')}{error}"),
             indent=2,
             hang=2,
         )
-    rest = Counter(f"{item.field} for {item.decoder}" for item in broken[BROKEN:])
+        paper.line(paper.text(group.ids(IDS), "dim", PROSE_LIMIT), indent=4)
+    rest: Counter[str] = Counter()
+    for group in groups[BROKEN:]:
+        rest[f"{group.first.field} for {group.first.decoder}"] += len(group.cases)
     if rest:
         listed = ", ".join(f"{count:,} of {where}" for where, count in rest.items())
-        paper.line(paper.text(f"{rest.total():,} more are in the html and json reports: {listed}"), indent=2, hang=2)
+        paper.line(paper.text(f"{view.more(rest.total())} in the html and json reports: {listed}"), indent=2, hang=2)
     paper.blank()
 
 
@@ -52,9 +58,9 @@ def write_findings(run: Run, paper: Paper) -> None:
         paper.line(paper.text(said, "bold green" if said == view.NO_BUGS else "bold yellow", PROSE_LIMIT))
         paper.line(paper.text(environments.no_proof(run), limit=PROSE_LIMIT))
         return
-    counts = ", ".join(f"{count} {severity}" for severity, count in view.severity_counts(run.findings).items())
-    paper.line(paper.text("BUGS", "bold"), paper.text(f"  {counts}"))
-    for group in grouped(run.findings):
+    groups = grouped(run.findings)
+    paper.line(paper.text("BUGS", "bold"), paper.text(f"  {entries_line(groups)}"))
+    for group in groups:
         paper.blank()
         _write_group(run, group, paper)
 
@@ -80,7 +86,7 @@ def _write_group(run: Run, group: Group, paper: Paper) -> None:
     paper.item("affected", view.affected(finding), indent=2)
     if finding.cause:
         paper.item("cause", finding.cause, indent=2)
-    for number, (kind, shapes) in enumerate(finding.shapes.items()):
+    for number, (kind, shapes) in enumerate(view.shape_lists(finding).items()):
         paper.item("" if number else "shapes", f"{kind}: {_shapes(shapes)}", indent=2)
     if finding.location is not None:
         paper.item("at", f"{finding.location.file}:{finding.location.line}", indent=2)

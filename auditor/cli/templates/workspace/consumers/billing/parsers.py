@@ -9,18 +9,20 @@ from datetime import date, datetime
 from decimal import Decimal
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WORDS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
+WORDS = {"true": True, "yes": True, "y": True, "x": True, "false": False, "no": False, "n": False}
+MONTH_FIRST_IN_NUMBERS = False  # 01/03/2024 is the first of March, as a European system reads it
 SYMBOLS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
 
 ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? ([0-9]{1,2})(?:st|nd|rd|th)?,? ([0-9]{4})")
 DAY_FIRST = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)? ([A-Za-z]{3,9})\.?,? ([0-9]{4})")
-NUMERIC = re.compile(r"([0-9]{1,2})[/.]([0-9]{1,2})[/.]([0-9]{4})")
+NUMERIC = re.compile(r"([0-9]{1,2})[/.-]([0-9]{1,2})[/.-]([0-9]{4}|[0-9]{2})")
+QUANTITY = re.compile(r"([^ ]*[0-9]) ?([^0-9., ]+)")
 NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 
 
 def read_date(text: str) -> date:
-    """2024-03-01, March 1, 2024, 1 March 2024; 01/03/2024 is the first of March, as a European system reads it."""
+    """2024-03-01, March 1, 2024, 1 March 2024, 01/03/2024, 01/03/24; a year of two digits is one of 1970 to 2069."""
     text = text.strip()
     if match := ISO_DATE.fullmatch(text):
         return date(int(match[1]), int(match[2]), int(match[3]))
@@ -29,7 +31,8 @@ def read_date(text: str) -> date:
     if match := DAY_FIRST.fullmatch(text):
         return date(int(match[3]), _month(match[2]), int(match[1]))
     if match := NUMERIC.fullmatch(text):
-        return date(int(match[3]), int(match[2]), int(match[1]))
+        day, month = (match[2], match[1]) if MONTH_FIRST_IN_NUMBERS else (match[1], match[2])
+        return date(_year(match[3]), int(month), int(day))
     raise ValueError(f"not a date: {text!r}")
 
 
@@ -69,6 +72,14 @@ def read_money(text: str) -> "tuple[Decimal, str]":
     return read_decimal(amount[0]), currency
 
 
+def read_quantity(text: str) -> "tuple[Decimal, str]":
+    """A number and its unit: 12.5 kg."""
+    match = QUANTITY.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"no number with a unit: {text!r}")
+    return read_decimal(match[1]), match[2]
+
+
 def read_boolean(text: str) -> bool:
     """An explicit list of words: `bool(text)` would take "false" for true."""
     word = text.strip().lower()
@@ -86,11 +97,17 @@ def read_identifier(text: str) -> str:
 
 
 def read_category(text: str) -> str:
-    """A label, in lower case."""
-    label = text.strip().lower()
-    if label in ("", "n/a", "none", "null", "unknown", "not stated", "-"):
+    """A label, as it is written."""
+    label = text.strip()
+    if label.lower() in ("", "n/a", "none", "null", "unknown", "not stated", "-"):
         raise ValueError(f"no label: {text!r}")
     return label
+
+
+def _year(digits: str) -> int:
+    if len(digits) == 4:
+        return int(digits)
+    return int(digits) + (1900 if int(digits) >= 70 else 2000)
 
 
 def _month(name: str) -> int:
