@@ -7,12 +7,16 @@ company, is no advice; nor is a date whose day and month cannot be told apart, t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from auditor.findings import sql
 from auditor.findings.census import Census
 
 #: What shapes are counted under that are too many to list.
 OTHER_SHAPES = "other shapes"
+
+#: Refusals of a shape, for each case that is accepted, that do not speak against it.
+FEW = 0.1
 
 _MOMENTS = ("date", "datetime")
 
@@ -22,12 +26,13 @@ _YEAR = re.compile(r"(?<!d)d{4}(?!d)")
 _DAY = re.compile(r"(?<!d)d{1,2}(?!d)")
 
 
-def moving_shapes(census: Census) -> dict[tuple[str, str], str]:
-    """Give each (field, shape) of which some prediction moves with the environment or its neighbours, with a code."""
+def moving_shapes(census: Census, consumers: Iterable[str] | None = None) -> dict[tuple[str, str], str]:
+    """Give each (field, shape) of which some prediction moves for some of the consumers (None: any), with a code."""
+    numbers = census.context.index.values() if consumers is None else [census.context.index[one] for one in consumers]
     rows = census.query(
-        "SELECT field, coalesce(shape, ''), min(code) FROM own_outcomes JOIN"
-        " (SELECT unit, code FROM movers UNION ALL SELECT unit, code FROM neighbour_moves) USING (unit)"
-        " WHERE role_prediction GROUP BY ALL ORDER BY ALL"
+        "SELECT field, coalesce(shape, ''), min(code) FROM own_outcomes JOIN (SELECT unit, consumer, code FROM movers"
+        f" UNION ALL SELECT unit, consumer, code FROM neighbour_moves) USING (unit)"
+        f" WHERE role_prediction AND consumer IN {sql.numbers(numbers)} GROUP BY ALL ORDER BY ALL"
     )
     return {(field, shape): code for field, shape, code in rows}
 
@@ -47,9 +52,17 @@ def is_unmistakable(field_type: str, shape: str) -> bool:
     return _YEAR_FIRST.match(shape) is not None
 
 
-def best_shape(census: Census, field: str, accepted: Iterable[str], refused: Iterable[str]) -> str | None:
-    """Give the first shape that is never refused, does not move and is unmistakable; None where there is none."""
-    moving, field_type = moving_shapes(census), census.context.spec.fields[field].type
-    bad = set(refused)
-    good = (shape for shape in accepted if shape not in bad and (field, shape) not in moving)
+def best_shape(
+    census: Census, field: str, consumer: str, accepted: Mapping[str, int], refused: Mapping[str, int]
+) -> str | None:
+    """Give the most frequent shape that a consumer hardly ever refuses, does not move and is unmistakable, or None.
+
+    A few refusals are no reason against a shape: there is no 30th of February in any.
+    """
+    moving, field_type = moving_shapes(census, (consumer,)), census.context.spec.fields[field].type
+    good = (
+        shape
+        for shape, cases in accepted.items()
+        if refused.get(shape, 0) <= cases * FEW and (field, shape) not in moving
+    )
     return next((shape for shape in good if is_unmistakable(field_type, shape)), None)

@@ -25,6 +25,10 @@ _SPLIT = f"({READ} AND NOT {READ_ALIKE} AND form <> 'null')"
 _SHAPE = "CASE WHEN form = 'boolean' THEN 'true or false' ELSE shape END"
 
 
+#: A number that may have thousands or decimals behind its mark: no example to follow.
+_DOUBTFUL = "regexp_matches(token, '[.,][0-9]{3}([^0-9]|$)')"
+
+
 def find_common_shape(census: Census) -> Iterator[Draft]:
     """Give, per field on whose strings consumers disagree, the best common shape, or the news that there is none."""
     fields = census.query(
@@ -91,7 +95,8 @@ def _examples(census: Census, best: Mapping[str, _Shape]) -> dict[str, str]:
         "SELECT o.field, token, sum(n) AS cases FROM judged JOIN own_outcomes o ON unit = p_unit JOIN f_strings"
         f" USING (unit) WHERE grp IN (SELECT grp FROM f_groups WHERE {groups}) GROUP BY ALL"
     )
-    rows = census.query(f"SELECT field, min_by(token, (-cases, length(token), token)) FROM ({strings}) GROUP BY field")
+    rank = f"(-cases, {_DOUBTFUL}, length(token), token)"
+    rows = census.query(f"SELECT field, min_by(token, {rank}) FROM ({strings}) GROUP BY field")
     return {field: token[:80] for field, token in rows}
 
 

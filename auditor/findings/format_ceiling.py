@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -136,10 +136,17 @@ def _lost(recoverable: int) -> str:
 
 
 def _ask_for(census: Census, field: str, consumer: str, shapes: Shapes) -> str:
-    best = best_shape(census, field, shapes["accepted"], (*shapes["rejected"], *shapes["read by nobody"]))
-    if best is not None:
-        return f"Ask the model for a form that {consumer} reads: {shape_name(best)}."
-    return f"Choose one form that {consumer} always reads, and ask the model for it: none of those seen is such a form."
+    refused = Counter(shapes["rejected"]) + Counter(shapes["read by nobody"])
+    best = best_shape(census, field, consumer, shapes["accepted"], refused)
+    if best is None:
+        return f"Choose one form that {consumer} always reads, and ask the model for it: none seen is such a form."
+    field_type = census.context.spec.fields[field].type
+    if field_type == "boolean" and best.startswith("JSON "):
+        return f"Ask the model for the JSON values true and false, which {consumer} reads."
+    if field_type in ("boolean", "category"):
+        return f"Ask the model for a word that {consumer} reads: {shape_name(best)}."
+    some = f", of which it refuses {plural(refused[best], 'string')} here" if refused[best] else ""
+    return f"Ask the model for a form that {consumer} reads: {shape_name(best)}{some}."
 
 
 def _shapes(census: Census) -> dict[tuple[str, int], Shapes]:

@@ -191,6 +191,28 @@ def test_common_shape_is_news_only_where_consumers_disagree():
     assert audit("date", {"billing": by_dateutil, "warehouse": warehouse}, cases(("2024-03-01", "2024-03-01"))) == ()
 
 
+def test_a_date_that_leaves_day_and_month_open_is_no_advice():
+    # Both are the fifth of May, or of any month whose number is five, for who takes the day first and who does not.
+    rows = cases(("05/05/2024", "2024-05-05", 6), ("March 1, 2024", "2024-03-01", 2), ("2024-03-01", "2024-03-01"))
+    findings = audit("date", {"us": by_dateutil, "eu": day_first}, rows)
+    assert "common-shape" not in codes(findings)
+    assert findings
+    assert not any("dd/dd/dddd" in fix for finding in findings for fix in finding.fixes)
+
+
+def test_a_few_refusals_do_not_speak_against_a_shape():
+    rows = cases(("2024-03-01", "2024-03-01", 20), ("2024-02-30", "2024-03-01"), ("March 1, 2024", "2024-03-01", 3))
+    finding = one(audit("date", {"billing": by_dateutil, "warehouse": warehouse}, rows), "format-ceiling")
+    assert finding.fixes[0].endswith("reads: dddd-dd-dd, of which it refuses 1 string here.")
+    rows = cases(("Friday", "2024-03-08", 5), ("March 1, 2024", "2024-03-01", 3))
+    weekdays = {"billing": by_dateutil, "friday": lambda text: {"Friday": date(2024, 3, 8)}[text]}
+    finding = one(audit("date", weekdays, rows), "format-ceiling")
+    assert (
+        finding.fixes[0]
+        == "Choose one form that friday always reads, and ask the model for it: none seen is such a form."
+    )
+
+
 def test_no_common_shape():
     rows = cases(("March 1, 2024", "2024-03-01", 3), ("01/03/2024", "2024-03-01"))
     findings = audit("date", {"us": by_dateutil, "eu": day_first, "warehouse": warehouse}, rows)

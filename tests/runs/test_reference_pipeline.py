@@ -183,6 +183,22 @@ def test_the_zone_decides_what_day_the_portal_shows(run: Document) -> None:
     assert (there["ok"], there["flips"]) == (len(right) - len(lost) + len(gained), len(lost) + len(gained))
 
 
+@pytest.mark.skipif("portal" not in CONSUMERS, reason="Node is not installed")
+def test_the_shape_that_the_warehouse_needs_breaks_the_portal(run: Document) -> None:
+    """ISO dates are read alike in the base, and by the portal otherwise in other zones: there is no shape for all."""
+    (none,) = [one for one in run["findings"] if (one["code"], one["field"]) == ("no-common-shape", "effective_date")]
+    assert (
+        "dddd-dd-dd is read alike in the base environment, but not in every other (timezone-dependent)"
+        in none["detail"]
+    )
+    (capped,) = [
+        one
+        for one in run["findings"]
+        if (one["code"], one["field"], one["consumers"]) == ("format-ceiling", "effective_date", ["warehouse"])
+    ]
+    assert capped["fixes"][0] == "Ask the model for a form that warehouse reads: dddd-dd-dd."
+
+
 def in_utc(token: str | None) -> bool:
     return token is not None and re.fullmatch(r'"\d{4}-\d\d-\d\d(T00:00:00Z)?"', token) is not None
 
@@ -205,7 +221,7 @@ def is_day_after(token: str | None, reference: str) -> bool:
         ("misreading", "effective_date", {"billing"}),
         ("lax-coercion", "risk_score", {"ledger"}),
         ("lax-coercion", "auto_renew", {"ledger"}),
-        ("common-shape", "effective_date", None),
+        ("common-shape", "signed_at", None),
     ],
 )
 def test_planted_bugs_are_found(run: Document, code: str, field: str, consumers: set[str] | None) -> None:
