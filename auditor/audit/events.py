@@ -1,7 +1,11 @@
-"""What a listener of an audit hears; the last event of an audit is `RunFinished`."""
+"""What a listener of an audit hears; the last event of an audit is `RunFinished`.
+
+`Launches` come from other threads while the audit is in a phase, and so are told to a callback.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +40,25 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Phase:
+    """A part of the audit begins, in which no consumer's `Progress` comes; `text` says which, for people."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Launches:
+    """A consumer has been asked in `done` processes of other environments, of `known` that are planned so far.
+
+    What moves in the first ones decides how many more there will be.
+    """
+
+    consumer: str
+    done: int
+    known: int
+
+
+@dataclass(frozen=True)
 class RunFinished:
     """The audit is done; `folder` is where the run is stored, None when it was not to be stored."""
 
@@ -43,4 +66,12 @@ class RunFinished:
     folder: Path | None
 
 
-Event = CasesLoaded | ConsumerReady | Progress | RunFinished
+#: Told of launches while they happen, from any thread.
+Tell = Callable[[Launches], None]
+
+
+def nobody(event: Launches) -> None:
+    """Listen to nothing."""
+
+
+Event = CasesLoaded | ConsumerReady | Progress | Phase | RunFinished
