@@ -223,7 +223,7 @@ def test_one_shape_does_not_stand_for_two_json_types(type_: str) -> None:
     ("kind", "text", "says"),
     [
         ("integer", "decimal:3.0", 'return an int (in pandas the dtype Int64), or set type = "decimal" for the field'),
-        ("integer", "decimal:-12", "return an int"),
+        ("integer", "decimal:-12.00", "return an int"),
         ("integer", "decimal:3.5", ""),
         ("integer", "text:3", "return a number, not its text"),
         ("integer", "text:three", ""),
