@@ -26,6 +26,9 @@ Heard = Decoded | Launches | Phase | CasesLoaded
 #: Seconds between two lines about the launches of one consumer.
 BEAT: Final = 10.0
 
+#: What the number of raw values counts: it is mostly far beyond the number of cases.
+COUNTED: Final = "of predictions and references; equal ones of a field are one, but for those in different payloads"
+
 
 class Listener(Protocol):
     """Hears how far the audit is, from any thread."""
@@ -123,7 +126,8 @@ class _Lines:
             return ""
         self._decoded.add(event.consumer)
         values = plural(event.total, "raw value")
-        return f"{event.consumer}: {values} decoded (those of predictions and of references, each once a field)"
+        # Where whole payloads are read, the same text in two payloads may be two values.
+        return f"{event.consumer}: {values} decoded ({COUNTED})"
 
     def _launches(self, event: Launches) -> str:
         now = time.monotonic()
