@@ -32,7 +32,7 @@ class ConsumerReady:
 
 @dataclass(frozen=True)
 class Progress:
-    """A consumer has decoded `done` of its `total` raw values: distinct by field, and by payload where it reads those."""
+    """A consumer has decoded `done` of its `total` raw values: distinct by field, and by payload if it reads those."""
 
     consumer: str
     done: int
