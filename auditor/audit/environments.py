@@ -3,6 +3,8 @@
 - ``moves(unit, consumer, environment, s, v, k, error)``: what a raw value is in an environment of one changed factor,
   only where that is not what it is in the base.
 - ``movers(unit, consumer, code)``: the raw values that a finding is about.
+- ``neighbour_moves(unit, consumer, code, company, s, v, k, error)``: what a raw value is in some company, where that is
+  not what it is in the batch that is scored; `neighbours.py` fills it.
 """
 
 from __future__ import annotations
@@ -37,6 +39,16 @@ _MOVES: dict[str, type[str] | type[int]] = {
     "unit": int,
     "consumer": int,
     "environment": str,
+    "s": str,
+    "v": str,
+    "k": str,
+    "error": str,
+}
+_NEIGHBOUR_MOVES: dict[str, type[str] | type[int]] = {
+    "unit": int,
+    "consumer": int,
+    "code": str,
+    "company": str,
     "s": str,
     "v": str,
     "k": str,
@@ -223,8 +235,8 @@ def _telling(tell: Tell, consumer: str) -> Callable[[int, int], None]:
 
 
 def create_tables(connection: DuckDBPyConnection) -> None:
-    """Create ``moves`` and ``movers``, empty."""
+    """Create the tables, empty."""
     names = {int: "BIGINT", str: "VARCHAR"}
-    for table, columns in (("moves", _MOVES), ("movers", _MOVERS)):
+    for table, columns in (("moves", _MOVES), ("movers", _MOVERS), ("neighbour_moves", _NEIGHBOUR_MOVES)):
         listed = ", ".join(f"{name} {names[kind]}" for name, kind in columns.items())
         connection.execute(f"CREATE OR REPLACE TABLE {table} ({listed})")

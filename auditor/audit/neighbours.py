@@ -1,8 +1,4 @@
-"""Reads the batches of every consumer of batches again in other company, and keeps what moved as a table.
-
-``neighbour_moves(unit, consumer, code, company, s, v, k, error)``: what a raw value is in some company, where that is
-not what it is in the batch that is scored.
-"""
+"""Reads the batches of every consumer of batches again in other company; keeps what moved in ``neighbour_moves``."""
 
 from __future__ import annotations
 
@@ -33,10 +29,6 @@ def ask_neighbours(
     The references are a batch that is scored only where this consumer reads them.
     """
     probes = []
-    connection.execute(
-        "CREATE OR REPLACE TABLE neighbour_moves (unit BIGINT, consumer BIGINT, code VARCHAR, company VARCHAR,"
-        " s VARCHAR, v VARCHAR, k VARCHAR, error VARCHAR)"
-    )
     for name, session in sessions.items():
         consumer = spec.consumers[name]
         for field_name in session.readiness.reads if consumer.batch and batches else ():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -47,7 +48,7 @@ def _at_clocks(plan: Plan, watch: Watch | None, clocks: Sequence[str]) -> Iterat
         plan = replace(plan, config=plan.config | {"watch": watch_config(plan, watch, "calls")})
     if VDSO in clocks and can_fix_clock():
         launcher = at_clock((), plan.clock_iso)
-        config = plan.config | {"launcher": launcher}
+        config = plan.config | {"launcher": launcher, "children": _for_children(plan)}
         yield replace(plan, command=(*launcher, *plan.command), config=config, clock_by=VDSO)
     if PRELOAD in clocks and watch is None:
         yield from _preload(plan)
@@ -61,6 +62,14 @@ def _preload(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, variables=preloaded(plan.variables, nanoseconds_of(plan.clock_iso)), clock_by=PRELOAD)
     except NoLibrary:
         return
+
+
+def _for_children(plan: Plan) -> dict[str, str]:
+    """Give the variables by which what a parser starts sees its clock too: a new program has a fresh vDSO."""
+    with suppress(NoLibrary):
+        variables = preloaded(plan.variables, nanoseconds_of(plan.clock_iso))
+        return {name: value for name, value in variables.items() if plan.variables.get(name) != value}
+    return {}
 
 
 def watch_config(plan: Plan, watch: Watch, by: str) -> dict[str, Any]:

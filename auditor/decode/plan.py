@@ -172,6 +172,7 @@ def config_of(
         "timeout": consumer.timeout,
         "watch": None,
         "travel": False,
+        "children": {},
         "launcher": [],
         # Where zones are compared: now, and in two seasons of the clock's year.
         "instants": [clock, clock - 90 * 86400.0, clock + 90 * 86400.0],

@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 
 from auditor.decode.folders import WORKER, open_folder
 from auditor.decode.plan import ELSEWHERE, Plan
-from auditor.decode.strays import MARK, end_strays
+from auditor.decode.strays import MARK, end_strays, entrust
 from auditor.errors import ConsumerError
 
 PIPE_SIZE = 1024 * 1024
@@ -45,6 +45,7 @@ class Process:
     def _open(self, plan: Plan, ours: ExitStack) -> None:
         """Start the worker; what it is given is closed here once it has it."""
         self.folder = open_folder(ours, WORKER)
+        entrust(ours, self.folder)
         with ExitStack() as theirs:
             memory = shared_memory()
             theirs.callback(os.close, memory)

@@ -1,11 +1,18 @@
-"""Processes that a parser started and that left the worker's group: known by the variable that they inherited."""
+"""Processes that a parser started and that left the worker's group: known by the variable that they inherited.
+
+Run as a script this file is the heir: a process that outlives an audit that is killed, and ends what it leaves. It
+imports the standard library only.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from threading import Lock
 
 #: Names the worker's folder; every process that the consumer starts inherits it.
 MARK = "AUDITOR_WORKER"
@@ -18,6 +25,59 @@ MOST_LOOKS = 10
 
 #: Seconds to wait, and how often, for processes that are just becoming another program.
 MOMENT, MOST_MOMENTS = 0.005, 200
+
+#: The pipe to the heir of a process, by the process: a fork has an heir of its own.
+_heirs: dict[int, int] = {}
+_starting = Lock()
+
+
+def entrust(stack: ExitStack, folder: str) -> None:
+    """Have the strays of a worker ended even where this process is killed; until `stack` is closed."""
+    with _starting:
+        if os.getpid() not in _heirs:
+            _heirs[os.getpid()] = _start_heir()
+        heir = _heirs[os.getpid()]
+    _tell(heir, b"+", folder)
+    stack.callback(_tell, heir, b"-", folder)
+
+
+def _start_heir() -> int:
+    """Start the heir in a session of its own, where no signal for us ends it; it sees our end by that of the pipe."""
+    theirs, ours = os.pipe()
+    try:
+        heir = subprocess.Popen(
+            [sys.executable, "-I", "-S", __file__],
+            stdin=theirs,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+        )
+    except OSError:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    heir.returncode = 0  # it ends after us, and nobody waits for it
+    os.set_blocking(ours, False)
+    return ours
+
+
+def _tell(heir: int, sign: bytes, folder: str) -> None:
+    with suppress(OSError):  # an heir that was killed inherits nothing
+        os.write(heir, sign + os.fsencode(folder) + b"\0")
+
+
+def inherit() -> None:
+    """Read which folders are in use; when nobody can write any more, end the strays of those that still are."""
+    folders: set[bytes] = set()
+    rest = b""
+    while told := os.read(0, 65536):
+        *entries, rest = (rest + told).split(b"\0")
+        for entry in entries:
+            (folders.add if entry[:1] == b"+" else folders.discard)(entry[1:])
+    for folder in folders:
+        end_strays(os.fsdecode(folder))
 
 
 def end_strays(folder: str) -> None:
@@ -65,3 +125,7 @@ def _is_becoming(process: int) -> bool:
     with open(f"/proc/{process}/stat", "rb", 0) as block:
         fields = block.read().rpartition(b")")[2].split()
     return len(fields) > END_OF_VARIABLES and fields[SIZE] != b"0" and fields[END_OF_VARIABLES] == b"0"
+
+
+if __name__ == "__main__":
+    inherit()

@@ -9,6 +9,7 @@ time in the same process, has loaded something: that is a warning too, and the p
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -29,19 +30,23 @@ SLOW = 5.0
 #: Parts into which a frame is cut that was decoded in one call and lost: four rounds find one string among 8,192.
 PARTS = 16
 
+#: Crashes that are put up with beyond as many time-outs: one costs two starts, and not twice the time of a string.
+CRASHES = 30
+
 
 class Supervisor:
     """Decodes jobs in one worker after another; `start` gives a fresh one.
 
-    It gives up with ConsumerError when more than `most_lost` strings have crashed or timed out (None: never). `slow`
-    strings that take too long are given much more time, and as many more as turn out to be slow the first time only.
+    It gives up with ConsumerError when more than `most_lost` strings have timed out, or CRASHES more than that have
+    crashed; never where it is None. `slow` strings that take too long are given much more time, and as many more as
+    turn out to be slow the first time only.
     """
 
     def __init__(
         self, consumer: str, start: Callable[[], Exchange], limits: Limits, most_lost: int | None = None, slow: int = 0
     ) -> None:
         self.consumer, self.limits, self.most_lost, self._slow = consumer, limits, most_lost, slow
-        self._lost = 0
+        self._lost: Counter[str] = Counter()
         self._start = start
         self._exchange: Exchange | None = None
         self._base = 1
@@ -260,9 +265,11 @@ class Supervisor:
         return None
 
     def _count_lost(self, lost: Lost) -> None:
-        self._lost += 1
-        if self.most_lost is not None and self._lost > self.most_lost:
-            seen = f"it crashed or gave no answer on {plural(self._lost, 'string')}, the last: {lost.error}"
+        self._lost[lost.status] += 1
+        more = CRASHES if lost.status == "crashed" else 0
+        if self.most_lost is not None and self._lost[lost.status] > self.most_lost + more:
+            what = "crashed" if lost.status == "crashed" else "gave no answer"
+            seen = f"it {what} on {plural(self._lost[lost.status], 'string')}, the last: {lost.error}"
             raise ConsumerError(self.consumer, "read all strings", seen)
 
     def _warm_up(self, job: Job) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from auditor.findings import sql
+from auditor.findings.advice import is_unmistakable, moving_shapes
 from auditor.findings.census import READ, READ_ALIKE, Census
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.words import listed, shape_name
@@ -12,6 +14,9 @@ from auditor.model.figures import every, plural
 
 NONE_CODE = "no-common-shape"
 BEST_CODE = "common-shape"
+
+#: Shapes that are named as read alike in the base environment only.
+MOVING = 2
 
 #: What nobody reads (N/A, a 30th of February) splits nobody, and leaves the shape of the others as good as it was.
 _SPLIT = f"({READ} AND NOT {READ_ALIKE} AND form <> 'null')"
@@ -31,41 +36,57 @@ def find_common_shape(census: Census) -> Iterator[Draft]:
         for field, anywhere, predicted in fields
         if (predicted if census.role_of(field, census.readers(field)) == "prediction" else anywhere)
     ]
-    best = _best_shapes(census, split) if split else {}
-    examples = _examples(census, best) if any(shape is not None for shape, _ in best.values()) else {}
-    for field, (shape, cases) in best.items():
-        yield _none(census, field) if shape is None else _common(census, field, shape, cases, examples[field])
+    if not split:
+        return
+    shapes, moving = _shapes(census, split), moving_shapes(census)
+    best = {field: shape for field in split if (shape := _best(census, shapes[field], field, moving)) is not None}
+    examples = _examples(census, best) if best else {}
+    for field in split:
+        here_only = [one for one in shapes[field] if one.is_alike and (field, one.shape) in moving]
+        everywhere = [one for one in shapes[field] if one.is_alike and (field, one.shape) not in moving]
+        if field in best:
+            yield _common(census, field, best[field], examples[field])
+        elif any(one.is_split for one in shapes[field]) and not everywhere:
+            yield _none(census, field, [(one.shape, moving[field, one.shape]) for one in here_only])
 
 
-def _best_shapes(census: Census, fields: list[str]) -> dict[str, tuple[str | None, int]]:
-    """Give the shape of most predictions that is read alike by all; None where predictions are split and none is."""
+@dataclass(frozen=True)
+class _Shape:
+    """A shape of predictions: do all consumers read it alike, or do some of them disagree on it?"""
+
+    shape: str
+    cases: int
+    is_alike: bool
+    is_split: bool
+
+
+def _best(census: Census, shapes: list[_Shape], field: str, moving: Container[tuple[str, str]]) -> _Shape | None:
+    """Give the shape of most predictions that is read alike by all, and that may be asked for."""
+    field_type = census.context.spec.fields[field].type
+    alike = (one for one in shapes if one.is_alike and (field, one.shape) not in moving)
+    return next((one for one in alike if is_unmistakable(field_type, one.shape)), None)
+
+
+def _shapes(census: Census, fields: list[str]) -> dict[str, list[_Shape]]:
+    """Give the shapes of the predictions of each field, that of most cases first."""
     shapes = (
         f"SELECT c.field, {_SHAPE} AS shape, sum(n) AS cases, bool_or({READ}) AS is_read, bool_or({_SPLIT}) AS is_split"
         " FROM f_cells c JOIN f_groups ON grp = p_grp"
         f" WHERE c.field IN {sql.texts(fields)} AND form <> 'null' GROUP BY ALL"
     )
-    good = "is_read AND NOT is_split"
-    rows = census.query(
-        f"SELECT field, min_by((shape, cases), (-cases, shape)) FILTER ({good}), bool_or(is_split) FROM ({shapes})"
-        " GROUP BY field ORDER BY field"
-    )
-    best: dict[str, tuple[str | None, int]] = {}
-    for field, found, is_split in rows:
-        if found is not None:
-            shape, cases = tuple(found.values()) if isinstance(found, dict) else found
-            best[field] = shape, int(cases)
-        elif is_split:
-            best[field] = None, 0
-    return best
+    found: dict[str, list[_Shape]] = {field: [] for field in fields}
+    for field, shape, cases, is_read, is_split in census.query(f"FROM ({shapes}) ORDER BY field, cases DESC, shape"):
+        found[field].append(_Shape(shape, int(cases), bool(is_read and not is_split), bool(is_split)))
+    return found
 
 
 def _groups(field: str, shape: str) -> str:
     return f"field = {sql.text(field)} AND {_SHAPE} = {sql.text(shape)} AND {READ}"
 
 
-def _examples(census: Census, best: dict[str, tuple[str | None, int]]) -> dict[str, str]:
+def _examples(census: Census, best: Mapping[str, _Shape]) -> dict[str, str]:
     """Give the prediction of most cases among those of each field's best shape: what the model writes anyway."""
-    groups = " OR ".join(f"({_groups(field, shape)})" for field, (shape, _) in best.items() if shape is not None)
+    groups = " OR ".join(f"({_groups(field, one.shape)})" for field, one in best.items())
     strings = (
         "SELECT o.field, token, sum(n) AS cases FROM judged JOIN own_outcomes o ON unit = p_unit JOIN f_strings"
         f" USING (unit) WHERE grp IN (SELECT grp FROM f_groups WHERE {groups}) GROUP BY ALL"
@@ -74,8 +95,8 @@ def _examples(census: Census, best: dict[str, tuple[str | None, int]]) -> dict[s
     return {field: token[:80] for field, token in rows}
 
 
-def _common(census: Census, field: str, shape: str, cases: int, example: str) -> Draft:
-    readers = census.readers(field)
+def _common(census: Census, field: str, best: _Shape, example: str) -> Draft:
+    readers, shape = census.readers(field), best.shape
     all_read = f"{every(len(readers), 'consumer')} read"
     title = f"ask the model to write {field} like {example}: {all_read} {shape_name(shape)} alike"
     if census.context.spec.fields[field].type in ("boolean", "category"):
@@ -87,7 +108,7 @@ def _common(census: Census, field: str, shape: str, cases: int, example: str) ->
         consumers=readers,
         title=title,
         detail=f"Of the shapes seen, {shape_name(shape)} is the most frequent one on which nobody disagrees"
-        f" ({plural(cases, 'prediction')}).",
+        f" ({plural(best.cases, 'prediction')}).",
         cause="The consumers disagree on other shapes of this field; on this one they do not.",
         fixes=(
             f"Ask the model for {shape_name(shape)}, for example {example}, in the prompt or in the output's schema.",
@@ -99,15 +120,21 @@ def _common(census: Census, field: str, shape: str, cases: int, example: str) ->
     )
 
 
-def _none(census: Census, field: str) -> Draft:
+def _none(census: Census, field: str, moving: Sequence[tuple[str, str]]) -> Draft:
+    """Draft that there is none; `moving` are shapes that are read alike in the base only, each with a code."""
     readers = census.readers(field)
+    here_only = "".join(
+        f" {shape_name(shape)} is read alike in the base environment, but not in every other ({code})."
+        for shape, code in moving[:MOVING]
+    )
     return Draft(
         code=NONE_CODE,
         severity="medium",
         field=field,
         consumers=readers,
         title=f"no shape of {field} seen is read alike by {every(len(readers), 'consumer')}: {listed(readers)}",
-        detail="Whatever shape the model is asked for, of those seen, some consumer refuses it or reads another value.",
+        detail="Whatever shape the model is asked for, of those seen, some consumer refuses it or reads another value."
+        f"{here_only}",
         cause="The parsers of the consumers have no written form in common, of those in these predictions.",
         fixes=(
             f"Choose one form for {field}, teach it to every consumer, and ask the model for it.",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from auditor.findings import sql
+from auditor.findings.advice import OTHER_SHAPES
 from auditor.findings.census import SUPPORTED, Census
 from auditor.findings.draft import Draft
 from auditor.findings.witnesses import WITNESSES, WitnessBook, units_of
@@ -144,7 +145,7 @@ def _count_shapes(census: Census, drafts: Sequence[Draft], measures: Sequence[_M
     )
     ranked = f"SELECT *, row_number() OVER (PARTITION BY draft ORDER BY cases DESC, shape) AS place FROM ({counts})"
     for number, shape, cases in census.query(
-        f"SELECT draft, CASE WHEN place <= {SHAPES} THEN shape ELSE 'other shapes' END AS listed, sum(cases)"
+        f"SELECT draft, CASE WHEN place <= {SHAPES} THEN shape ELSE {sql.text(OTHER_SHAPES)} END AS listed, sum(cases)"
         f" FROM ({ranked}) GROUP BY ALL ORDER BY draft, min(place)"
     ):
         measures[number].shapes[shape] = int(cases)
@@ -219,6 +220,8 @@ def _extent(draft: Draft, measure: _Measure) -> str:
     strings = f"{plural(measure.strings, 'distinct string')}, " if measure.strings else ""
     if draft.by_prediction and measure.references and not measure.affected:
         return f"{strings}{plural(measure.references, 'reference')}; no prediction of this data set is such a string."
+    if not measure.affected and measure.strings:
+        return f"{strings}all of them references that no consumer is sent here; no case of this data set is affected."
     if not measure.affected:
         return "No case of this data set is affected; the probes show it."
     if not measure.inside:

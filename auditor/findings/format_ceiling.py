@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from auditor.findings import sql
+from auditor.findings.advice import OTHER_SHAPES, best_shape
 from auditor.findings.census import READ, Census, status_of, verdict_of
 from auditor.findings.complete import SHAPES
 from auditor.findings.draft import Draft, fingerprint
@@ -72,7 +73,7 @@ def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shape
         detail=f"{_lost(loss.recoverable)} The column measures the shape of the output as much as its content.",
         cause=f"The parser of {consumer} knows fewer forms than the model writes and {listed(others)} can read.",
         fixes=(
-            f"Ask the model for a form that {consumer} reads: {_best(shapes['accepted'])}.",
+            _ask_for(census, field, consumer, shapes),
             f"Teach {consumer} the refused forms.",
             f"Normalise {field} once, before {consumer}.",
         ),
@@ -117,12 +118,14 @@ def _draft_of_nothing(census: Census, field: str, position: int) -> Draft:
 
 
 def _at_most(census: Census, field: str, consumer: str, loss: _Loss) -> str:
-    """Say the ceiling that the shapes of the field set, whatever else is lost."""
+    """Say the ceiling of the column, and what it would be if no other field spoiled a payload."""
     column = census.context.columns[field, consumer]
     if column.ceiling is None:
         return "only part of the time"
-    of_siblings = column.lost_to_shape - loss.not_read
-    return f"at most {percent_of(column.accepted + of_siblings, column.judged)} % of the time"
+    ceiling = percent_of(column.accepted, column.judged)
+    alone = percent_of(column.accepted + column.lost_to_shape - loss.not_read, column.judged)
+    otherwise = "" if alone == ceiling else f" ({alone} % if no other field spoiled its payload)"
+    return f"at most {ceiling} % of the time{otherwise}"
 
 
 def _lost(recoverable: int) -> str:
@@ -132,8 +135,11 @@ def _lost(recoverable: int) -> str:
     return f"{plural(recoverable, 'prediction')} that it loses {verb} right for another consumer."
 
 
-def _best(accepted: dict[str, int]) -> str:
-    return next(map(shape_name, accepted), "none was seen in these predictions")
+def _ask_for(census: Census, field: str, consumer: str, shapes: Shapes) -> str:
+    best = best_shape(census, field, shapes["accepted"], (*shapes["rejected"], *shapes["read by nobody"]))
+    if best is not None:
+        return f"Ask the model for a form that {consumer} reads: {shape_name(best)}."
+    return f"Choose one form that {consumer} always reads, and ask the model for it: none of those seen is such a form."
 
 
 def _shapes(census: Census) -> dict[tuple[str, int], Shapes]:
@@ -166,7 +172,7 @@ def _shapes(census: Census) -> dict[tuple[str, int], Shapes]:
     )
     rank = "row_number() OVER (PARTITION BY field, place, label ORDER BY cases DESC, shape)"
     ranked = f"SELECT *, {rank} AS rank FROM ({counts})"
-    listed_shape = f"CASE WHEN rank <= {SHAPES} THEN shape ELSE 'other shapes' END"
+    listed_shape = f"CASE WHEN rank <= {SHAPES} THEN shape ELSE {sql.text(OTHER_SHAPES)} END"
     found: dict[tuple[str, int], Shapes] = defaultdict(lambda: {label: {} for label in _LABELS})
     for field, place, group, shape, cases in census.query(
         f"SELECT field, place, label, {listed_shape} AS listed, sum(cases) FROM ({ranked})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 
 from auditor.spec.models import FieldSpec
@@ -11,6 +12,9 @@ SOUND_DATE = (
     "(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})-"
     "((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)"
 )
+
+#: What a moment has beyond its microseconds, without trailing zeros; Python's own datetime drops it.
+_BEYOND = re.compile(r"\.[0-9]{6}([0-9]*[1-9])")
 
 _DATE_LENGTH = {"year": 4, "month": 7, "day": 10}
 _TIME_LENGTH = {"hour": 13, "minute": 16, "second": 19}
@@ -43,4 +47,6 @@ def datetime_key(field: FieldSpec, tag: str, text: str) -> str | None:
     except (ValueError, OverflowError):
         return None
     written = utc.isoformat(timespec="microseconds")[: _TIME_LENGTH.get(grain, 26)]
+    if field.grain is None and (beyond := _BEYOND.search(text)):
+        written += beyond.group(1)
     return f"{written}Z" if moment.tzinfo is not None else written

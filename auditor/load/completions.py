@@ -21,9 +21,9 @@ _BATCH = 10_000
 _SHOWN = 100
 
 
-def open_columnar_completions(columnar: ColumnarFile, layout: Layout) -> Part:
+def open_columnar_completions(columnar: ColumnarFile, layout: Layout, payloads: bool) -> Part:
     """Give the completions of a CSV or Parquet file as a part."""
-    part = completions_part(columnar.file, layout, _rows(columnar, layout))
+    part = completions_part(columnar.file, layout, _rows(columnar, layout), payloads)
     places = {"locale": layout.locale, "jurisdiction": layout.jurisdiction}
     absent = {name for name, columns in places.items() if not set(columns).intersection(columnar.names)}
     columns = {name: value for name, value in part.columns.items() if name not in absent}
@@ -45,8 +45,11 @@ def _rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
         columnar.release()
 
 
-def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows]) -> Part:
-    """Read the completions that ended cleanly; the outcome of every case is a column beside its fields."""
+def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], payloads: bool) -> Part:
+    """Read the completions that ended cleanly; the outcome of every case is a column beside its fields.
+
+    The completion itself is kept as the payload of its fields where `payloads` are asked for, and there alone.
+    """
     unsent = set(layout.fields)
     keys: dict[str, None] = {}
     read_count = 0
@@ -57,7 +60,7 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows]) 
         outcomes = outcomes_of(layout, rows, case[3])
         why = errors_of(layout, rows, outcomes)
         values: list[list[str | None]] = [[None] * len(outcomes) for _ in names]
-        payloads: list[str | None] = [None] * len(outcomes)
+        whole: list[str | None] = [None] * len(outcomes)
         for index, completion in enumerate(rows.columns[layout.completion]):
             if outcomes[index] != "judged":
                 continue
@@ -67,14 +70,14 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows]) 
                 outcomes[index] = "malformed"
                 why[index] = why_no_text(completion) if text is None else _why(text, layout.fields)
                 continue
-            payloads[index] = text
+            whole[index] = text if payloads else None
             read_count += 1
             if read_count <= _SHOWN and text is not None:
                 keys.update(dict.fromkeys(key for key, _ in members(text)))
             for column, value in zip(values, read, strict=True):
                 column[index] = value
         unsent -= {name for name, column in zip(layout.fields, values, strict=True) if column.count(None) < len(column)}
-        spool.add([*case, outcomes, why, *values, payloads])
+        spool.add([*case, outcomes, why, *values, whole])
     spool.close()
     found = CompletionKeys(read_count, frozenset(unsent), tuple(keys))
     return replace(part_of(file, layout, spool), completions=found)

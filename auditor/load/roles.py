@@ -100,7 +100,7 @@ def _open(head: Headed, connection: duckdb.DuckDBPyConnection, payloads: bool, o
     if head.columnar is None:
         return open_json_lines(head.file, layout, connection, payloads, excluded)
     if layout.form == "completions":
-        return open_columnar_completions(head.columnar, layout)
+        return open_columnar_completions(head.columnar, layout, payloads)
     return open_columnar(head.columnar, layout, payloads, excluded)
 
 

@@ -47,7 +47,7 @@ def open_json_lines(
     seen: set[str] = set()
     batches = _noted((Rows("line", r.first_line, r.values, r.whole) for r in records), seen)
     if layout.form == "completions":
-        part = completions_part(file, layout, batches)
+        part = completions_part(file, layout, batches, payloads)
     elif layout.form == "long":
         part = part_of(file, layout, _long(file, layout, batches))
     else:

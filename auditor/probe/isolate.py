@@ -103,14 +103,16 @@ class Isolation:
         everywhere = {place for place, _ in quiet.each()}
         by_clock = self._vary_alone("clock", quiet, everywhere, baseline)
         # The zone decides what day it is, so that whatever reads the clock moves with the zone as well.
-        self._vary_alone("zone", quiet, everywhere - by_clock, baseline)
-        rest = ask_all_again(self.launcher, asked, self.course.rest)
+        by_zone = self._vary_alone("zone", quiet, everywhere - by_clock, baseline)
+        # What neither explains may rest on strings of other fields.
+        company = self.questions if everywhere - by_clock - by_zone else asked
+        rest = ask_all_again(self.launcher, company, self.course.rest)
         moving = {place for _, changes in rest for place in changes if place in everywhere}
         moving |= {place for place in everywhere if not baseline[place].is_as(quiet.bases[place])}
         for factor in _OTHERS:
             self._vary_alone(factor, quiet, moving, baseline)
         if moving:
-            self._vary_order(quiet, moving, baseline)
+            self._vary_order(quiet, company, moving, baseline)
         noisy = self._unconfirmed(quiet, baseline)
         left = quiet.without({mover.place for mover in self.movers} | {p for p in everywhere if p[0] in noisy})
         if left:
@@ -135,11 +137,12 @@ class Isolation:
                 self.movers.append(Mover(place, string, CODE_OF[factor], readings, components))
         return moved
 
-    def _vary_order(self, quiet: Chosen, moving: Set[Place], baseline: Mapping[Place, Answer]) -> None:
+    def _vary_order(
+        self, quiet: Chosen, company: Mapping[str, Question], moving: Set[Place], baseline: Mapping[Place, Answer]
+    ) -> None:
         """Ask for all strings in another order; a string that is another one without the rest depends on them too."""
-        asked = {name: self.questions[name] for name in quiet.places}
-        launches = ask_all_again(self.launcher, asked, self.course.singles["order"])
-        again = ask_all_again(self.launcher, asked, self.course.singles["order"][:1])
+        launches = ask_all_again(self.launcher, company, self.course.singles["order"])
+        again = ask_all_again(self.launcher, company, self.course.singles["order"][:1])
         for place, string in quiet.each():
             base = quiet.bases[place]
             readings = differing(base, place, launches)
@@ -150,7 +153,8 @@ class Isolation:
                 self.movers.append(Mover(place, string, CODE_OF["order"], readings))
         for environment, changes in launches:
             for place, answer in changes.items():
-                self.record(environment, place, answer)
+                if place[0] in quiet.places:
+                    self.record(environment, place, answer)
 
     def _unconfirmed(self, quiet: Chosen, baseline: Mapping[Place, Answer]) -> set[str]:
         """Launch the base and what proves most once more; name the fields in which something is not as it was."""

@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 #: Seconds that a start may take in another environment; a consumer that hangs there must stall nothing.
 START = 20.0
 
-#: Strings that may be lost beyond those that the base has lost, before an environment is given up.
+#: Strings that may time out beyond those that the base has lost, before an environment is given up.
 MORE_LOST = 1
 
 #: Why a factor is not varied where the canary does not find it.
@@ -194,6 +194,8 @@ def _decode(
 ) -> Iterator[tuple[str, Decodings]]:
     order = None if environment.order == "given" else environment.ordered
     wanted = [(questions[name].field, sent) for name, sent in asked.items()]
+    if environment.order == "reversed":  # a parser may remember what it read of another field
+        wanted.reverse()
     for name, decodings in decode_together(session, wanted, order=order):
         late = [position for position, fault in decodings.faults.items() if fault.status == "timed_out"]
         if late:

@@ -123,14 +123,23 @@ def tag_time(value: _datetime.time) -> str:
     return "time:" + value.isoformat()
 
 
+def with_nanoseconds(text: str, nanoseconds: Any) -> str:
+    """Write what a tagged datetime has beyond its microseconds, 0 to 999, where it has any."""
+    if not isinstance(nanoseconds, int) or not 0 < nanoseconds < 1000:
+        return text
+    moment, offset = text[:28], text[28:]  # "datetime:" and the seconds
+    fraction, offset = (offset[:7], offset[7:]) if offset[:1] == "." else (".000000", offset)
+    return "%s%s%03d%s" % (moment, fraction, nanoseconds, offset)
+
+
 def tag_date_subclass(value: _datetime.date) -> str:
     """Tag a date of another class by the fields that every date has."""
     return "date:" + date.isoformat(value)
 
 
 def tag_datetime_subclass(value: _datetime.datetime) -> str:
-    """Tag a datetime of another class; nanoseconds of pandas are beyond every grain."""
-    return "datetime:" + datetime.isoformat(value)
+    """Tag a datetime of another class, with the nanoseconds of pandas."""
+    return with_nanoseconds("datetime:" + datetime.isoformat(value), getattr(value, "nanosecond", 0))
 
 
 #: Subclasses, in the order in which they are asked: datetime before date.
@@ -176,7 +185,7 @@ class Tags:
         if isinstance(value, int):
             return tag_int(int.__pos__(value))
         if self.pair and is_pair(value):
-            return "%s%s %s" % (self.pair, self._number(value[0]), str.__str__(value[1]))
+            return self._pair(value)
         if is_no_value(value):
             raise Null(name_of(value))
         for base, tag_subclass in BASES:
@@ -187,7 +196,7 @@ class Tags:
     def _tag_foreign(self, value: Any, depth: int) -> str:
         """Tag what libraries return, known by what it has rather than by its library."""
         if is_numpy_scalar(value):
-            return self.other(item_of(value), depth + 1)
+            return with_nanoseconds(self.other(item_of(value), depth + 1), nanoseconds_of(value))
         if hasattr(value, "magnitude") and hasattr(value, "units"):
             return "quantity:%s %s" % (self._number(value.magnitude), format(value.units, "~") or "dimensionless")
         if hasattr(value, "amount") and hasattr(value, "currency"):
@@ -200,6 +209,12 @@ class Tags:
             return self.other(moment, depth + 1)
         raise Unexpected("unexpected type: " + name_of(value))
 
+    def _pair(self, value: Any) -> str:
+        """Tag (amount, currency) or (number, unit); without the second it is a plain number, as it is in SQL."""
+        if value[1] is None:
+            return "decimal:" + self._number(value[0])
+        return "%s%s %s" % (self.pair, self._number(value[0]), str.__str__(value[1]))
+
     def _number(self, value: Any) -> str:
         """Give the bare number of an amount."""
         kind, text = self.other(value, 1).split(":", 1)
@@ -209,8 +224,8 @@ class Tags:
 
 
 def is_pair(value: Any) -> bool:
-    """Recognise (amount, currency) and (number, unit)."""
-    return isinstance(value, (tuple, list)) and len(value) == 2 and isinstance(value[1], str)
+    """Recognise (amount, currency) and (number, unit), the second of which may be None."""
+    return isinstance(value, (tuple, list)) and len(value) == 2 and (value[1] is None or isinstance(value[1], str))
 
 
 def is_no_value(value: Any) -> bool:
@@ -248,6 +263,13 @@ def item_of(scalar: Any) -> Any:
     if kind in ("datetime64", "timedelta64") and isinstance(item, int):
         raise Unexpected("unexpected type: " + name_of(scalar))
     return item
+
+
+def nanoseconds_of(scalar: Any) -> int:
+    """Give what a datetime of numpy has beyond its microseconds, 0 to 999."""
+    if type(scalar).__name__ != "datetime64" or not str(getattr(scalar, "dtype", "")).endswith("[ns]"):
+        return 0
+    return int(scalar.astype("int64")) % 1000
 
 
 def moment_of(value: Any) -> Any:

@@ -25,7 +25,8 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
 path), reads (field: target), receives, batch, scope, carried, model, engine, settings, plan, command, memory, timeout,
 network (False where there should be none), catalogue (whether the engine is asked for `functions`), travel (True for
 the last way to fix the clock), launcher (what the command of a program of the consumer's own starts with, so that its
-clock is fixed too), watch (None, or what `attribution.Attribution` takes). The adapter has
+clock is fixed too), children ({name: value} of the process environment for what a parser starts, so that its clock is
+fixed too), watch (None, or what `attribution.Attribution` takes). The adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
                                alone [field]: read without their payload whatever the scope; functions {name: the
@@ -47,6 +48,7 @@ fails raises any exception; its attributes `tried`, `seen` and `hint` are shown 
 
 from __future__ import annotations
 
+import os
 import sys
 
 HERE = __file__.rpartition("/")[0]
@@ -97,6 +99,7 @@ def start(channel: wire.Channel) -> kernel.Kernel:
         travel.travel(config["instants"][0])
     seen = canary.look(config["instants"], config["network"])
     watched = watch(config["watch"])
+    os.environ.update(config["children"])
     try:
         adapter = open_consumer(config)
         ready = dict(adapter.ready())

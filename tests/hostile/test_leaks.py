@@ -133,6 +133,34 @@ def test_a_killed_parent_takes_its_workers_along(tmp_path):
     assert gone(lambda: shared_memory() - shared) == set()
 
 
+STARTS = """
+import subprocess, sys
+
+def hang(text):
+    code = "import signal, time; signal.signal(signal.SIGIO, signal.SIG_IGN); time.sleep(600)"
+    subprocess.Popen([sys.executable, "-c", code], start_new_session=text == "x")
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("text", ["x", "y"], ids=["in a session of its own", "deaf to signals"])
+def test_a_killed_parent_takes_what_its_workers_started_along(tmp_path, text):
+    """The kernel ends the worker's group by SIGIO; a child that left the group, or ignores it, is ended by the heir."""
+    (tmp_path / "m.py").write_text("import time\n" + STARTS)
+    (tmp_path / "tmp").mkdir()
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "tmp")}
+    command = [sys.executable, "-c", PARENT.replace('["x"]', f'["{text}"]'), str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as parent:
+        workers = [int(line) for line in iter(parent.stdout.readline, "all\n")]
+        until = time.monotonic() + 20
+        while len(ours(tmp_path / "tmp")) < 2 * len(workers) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert len(ours(tmp_path / "tmp")) >= 2 * len(workers)
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    assert gone(lambda: ours(tmp_path / "tmp")) == set()
+
+
 def gone(left):
     """Wait until nothing is left, and give what still is: a tracer ends shortly after its program has started."""
     until = time.monotonic() + 20

@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from auditor.audit.environments import create_tables
 from auditor.findings.context import Context
 from auditor.findings.find import find
 from auditor.findings.probes import ProbeOutcome, probe_tokens
@@ -102,6 +103,7 @@ class Tables:
             },
         )
         self._fill()
+        create_tables(self.connection)
 
     def find(self) -> tuple[Finding, ...]:
         """Give the findings."""

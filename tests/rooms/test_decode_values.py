@@ -54,6 +54,16 @@ def test_a_pair_is_what_the_field_is(kind, expected):
         assert shown(session.decode("f", ['"pair"'])) == [expected]
 
 
+@pytest.mark.parametrize("kind", ["money", "quantity"])
+def test_a_pair_without_its_second_is_a_plain_number(tmp_path, kind):
+    """A parser that finds no currency returns (amount, None): the amount alone, as a NULL currency is in SQL."""
+    (tmp_path / "m.py").write_text(
+        "from decimal import Decimal\ndef read(text):\n    return (Decimal(text) if text else None), None\n"
+    )
+    with open_consumer(tmp_path, {"f": "m:read"}, types={"f": kind}) as session:
+        assert shown(session.decode("f", quoted(["12.50", "", "x"])))[:2] == ["decimal:12.50", "null: None"]
+
+
 def test_the_text_of_an_error_has_an_end():
     with open_consumer(PARSERS, {"f": "objects:give"}) as session:
         (outcome,) = shown(session.decode("f", ['"long error"']))
@@ -106,10 +116,14 @@ def read(expression):
 LIBRARIES = [
     ("arrow.get('2024-03-01T10:00:00+02:00')", "datetime:2024-03-01T10:00:00+02:00"),
     ("delorean.parse('2024-03-01', timezone='UTC')", "datetime:2024-03-01T00:00:00+00:00"),
+    ("pandas.Timestamp('2024-03-01T00:00:00.000000001')", "datetime:2024-03-01T00:00:00.000000001"),
+    ("pandas.Timestamp('2024-03-01T00:00:00.123456789+01:00')", "datetime:2024-03-01T00:00:00.123456789+01:00"),
+    ("numpy.datetime64('2024-03-01T00:00:00.000000001')", "datetime:2024-03-01T00:00:00.000000001"),
+    ("numpy.datetime64('1960-03-01T00:00:00.000000999')", "datetime:1960-03-01T00:00:00.000000999"),
     ("pendulum.datetime(2024, 3, 1, 10)", "datetime:2024-03-01T10:00:00+00:00"),
     ("pendulum.date(2024, 3, 1)", "date:2024-03-01"),
     ("pendulum.duration(days=1)", "rejected: unexpected type: pendulum.duration.Duration"),
-    ("pandas.Timestamp('2024-03-01 10:00:00.123456789')", "datetime:2024-03-01T10:00:00.123456"),
+    ("pandas.Timestamp('2024-03-01 10:00:00.123456789')", "datetime:2024-03-01T10:00:00.123456789"),
     ("pandas.NaT", "null: pandas"),
     ("pandas.Period('2024-03')", "rejected: unexpected type: pandas"),
     ("whenever.Instant('2024-03-01T10:00:00Z')", "datetime:2024-03-01T10:00:00+00:00"),
@@ -124,7 +138,7 @@ LIBRARIES = [
     ("numpy.datetime64('2024-03-01', 'W')", "rejected: unexpected type: datetime64[W], which says no day"),
     ("numpy.datetime64('2024-03-01T10')", "datetime:2024-03-01T10:00:00"),
     ("numpy.datetime64('2024-03-01T10:00:00')", "datetime:2024-03-01T10:00:00"),
-    ("numpy.datetime64('2024-03-01T10:00:00.123456789')", "datetime:2024-03-01T10:00:00.123456"),
+    ("numpy.datetime64('2024-03-01T10:00:00.123456789')", "datetime:2024-03-01T10:00:00.123456789"),
     ("numpy.datetime64('20240-03-01')", "rejected: unexpected type: numpy.datetime64"),
     ("numpy.datetime64('NaT')", "null: numpy.datetime64"),
     ("numpy.timedelta64(5, 'ns')", "rejected: unexpected type: numpy.timedelta64"),

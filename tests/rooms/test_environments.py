@@ -72,6 +72,24 @@ def connect(text):
     connection.connect((host, int(port)))
     return "connected"
 
+def date_program(text):
+    import subprocess
+    return subprocess.run(["date", "-u", "+%Y-%m-%d %H:%M:%S"], capture_output=True, text=True).stdout.strip()
+
+def waits(text):
+    import ctypes, time
+    class timespec(ctypes.Structure):
+        _fields_ = [("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long)]
+    began = time.monotonic()
+    until = timespec(int(time.time()) + 1, 500)
+    ctypes.CDLL(None).clock_nanosleep(0, 1, ctypes.byref(until), None)
+    return str(0.5 < time.monotonic() - began < 3)
+
+def child_waits(text):
+    import subprocess, sys
+    code = "import m; print(m.waits('x'))"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=text).stdout.strip()
+
 def place(text):
     open("made", "w").close()
     made = os.stat("made")
@@ -149,6 +167,21 @@ def test_the_last_way_is_the_consumers_own_time_machine(folder):
     (note,) = readiness.not_varied
     for blind in ("numpy", "sqlite", "duckdb", "time.ctime", "other processes"):
         assert blind in note
+
+
+@needs_compiler
+@pytest.mark.parametrize("clocks", [CLOCKS, (PRELOAD,)])
+@pytest.mark.parametrize("instant", [BASE_CLOCK, "2031-08-31T18:45:07+00:00"])
+def test_a_program_that_a_parser_starts_sees_the_same_clock(folder, clocks, instant):
+    """Its vDSO is a fresh one; without this it reads the day of the run, in every environment."""
+    moment = datetime.fromisoformat(instant).strftime("%Y-%m-%d %H:%M:%S")
+    environment = Environment("probe", instant, "UTC")
+    assert one(folder, "date_program", environment=environment, clocks=clocks) == f"text:{moment}"
+
+
+@needs_compiler
+def test_a_wait_until_an_instant_ends_in_what_a_parser_starts(folder):
+    assert one(folder, "child_waits", str(folder)) == "text:True"
 
 
 @needs_clock

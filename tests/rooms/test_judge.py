@@ -20,6 +20,9 @@ SAME = [
     (field("date", grain="month"), "date:2024-03-01", "date:2024-03-31"),
     (field("datetime"), "datetime:2024-03-01T10:00:00+00:00", "datetime:2024-03-01T11:00:00+01:00"),
     (field("datetime", grain="minute"), "datetime:2024-03-01T10:00:01", "datetime:2024-03-01T10:00:59"),
+    (field("datetime"), "datetime:2024-03-01T10:00:00.000000100", "datetime:2024-03-01T10:00:00.0000001"),
+    (field("datetime"), "datetime:2024-03-01T10:00:00.500000000Z", "datetime:2024-03-01T10:00:00.5+00:00"),
+    (field("datetime", grain="second"), "datetime:2024-03-01T10:00:00.000000001", "datetime:2024-03-01T10:00:00"),
     (field("money", grain="0.01"), "money:1234.50 EUR", "money:1234.5 EUR"),
     (field("money", currency="ignored"), "money:1234.50 EUR", "decimal:1234.5"),
     (field("decimal"), "decimal:12.50", "decimal:12.5"),
@@ -44,6 +47,8 @@ SAME = [
 DIFFERENT = [
     (field("date"), "date:2024-03-01", "date:2024-01-03"),
     (field("datetime"), "datetime:2024-03-01T10:00:00", "datetime:2024-03-01T10:00:00+00:00"),
+    (field("datetime"), "datetime:2024-03-01T10:00:00.000000001", "datetime:2024-03-01T10:00:00.000000002"),
+    (field("datetime"), "datetime:2024-03-01T10:00:00.000000001+01:00", "datetime:2024-03-01T09:00:00+00:00"),
     (field("money"), "money:1234.50 EUR", "money:1234.50 USD"),
     (field("money"), "money:1234.50 EUR", "decimal:1234.50"),
     (field("quantity", unit="g"), "quantity:1 kg", "quantity:1 lb"),

@@ -194,16 +194,16 @@ def test_reading_strings_gives_them_to_a_batch_together(tmp_path):
 
 
 def test_strings_of_a_batch_are_read_together_in_other_environments_too(tmp_path):
-    """The first of two rows decides between day and month, in every environment: nothing moves but with the clock."""
+    """The first of two rows decides between day and month, everywhere; besides the rows only the clock moves any."""
     parser = INFER.replace("import datetime", "import date, datetime").replace(
         "out.append(None)", "out.append(date.today() if row == 'today' else None)"
     )
     spec = workspace(tmp_path, [("13/03/2024", "2024-03-13")], parser)
     _, second, third = auditor.read("d", "13/03/2024", "01/03/2024", "today", spec=spec)
-    assert (second.decodings["loader"].value, second.dependences) == ("date:2024-03-01", {})
+    assert second.decodings["loader"].value == "date:2024-03-01"
+    assert {one.code for one in second.dependences["loader"]} == {"neighbour-dependent", "order-dependent"}
     assert third.decodings["loader"].value == "date:2024-03-08"
-    (dependence,) = third.dependences["loader"]
-    assert dependence.code == "clock-dependent"
+    (dependence,) = [one for one in third.dependences["loader"] if one.code == "clock-dependent"]
     assert {one.environment: one.value for one in dependence.decodings}["clock 2024-03-31 09:05"] == "date:2024-03-31"
 
 

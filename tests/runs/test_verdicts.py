@@ -148,6 +148,30 @@ def test_they_add_up_where_nobody_takes_whole_payloads(tmp_path: Path, form: str
     assert sum(found.values()) == 2 * len(ROWS)
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_completions_without_a_consumer_of_payloads_have_verdicts(tmp_path: Path, suffix: str) -> None:
+    """Nobody reads the completion as a whole: equal values of different completions are one pair, and cases find it."""
+    (tmp_path / "parsers.py").write_text("def read(text): return text")
+    replies = {"c1": '{"f": "x"}', "c2": '{"f": "x", "more": 1}', "c3": '{"f": "y"}', "c4": "no JSON"}
+    if suffix == "csv":
+        quoted = (f'{id_},"{reply.replace(chr(34), chr(34) * 2)}",stop' for id_, reply in replies.items())
+        lines = ["case_id,completion,finish_reason", *quoted]
+    else:
+        lines = [
+            json.dumps({"case_id": id_, "completion": reply, "finish_reason": "stop"}) for id_, reply in replies.items()
+        ]
+    (tmp_path / f"predictions.{suffix}").write_text("\n".join(lines))
+    (tmp_path / "references.csv").write_text("case_id,f\n" + "\n".join(f"{id_},x" for id_ in replies))
+    (tmp_path / "audit.toml").write_text(
+        f'name = "x"\n[cases]\npredictions = "predictions.{suffix}"\nreferences = "references.csv"\n'
+        '[fields.f]\ntype = "identifier"\n[consumers.c]\nadapter = "python"\nreads.f = "parsers:read"\n'
+    )
+    run = auditor.run(tmp_path, probe="off")
+    verdicts = run.verdicts().project("case_id, verdict").order("case_id").fetchall()
+    assert verdicts == [("c1", "ok"), ("c2", "ok"), ("c3", "wrong"), ("c4", "malformed")]
+    assert sorted(n for (n,) in run.table("pairs").project("n").fetchall()) == [1, 1, 2]
+
+
 def test_a_row_says_what_was_read_and_why_not(tmp_path: Path) -> None:
     run = auditor.load(auditor.run(written(tmp_path, "columns")).folder or "")
     rows = run.verdicts().filter("case_id = 'c3' AND consumer = 'billing'").order("field").fetchall()
