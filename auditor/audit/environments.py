@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,6 +17,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.audit.batches import Batches
 from auditor.audit.consumers import Answers
+from auditor.audit.events import Launches, Tell, nobody
 from auditor.audit.requests import Request
 from auditor.audit.transfer import CHUNK, Cells, shown
 from auditor.audit.units import FieldUnits
@@ -196,8 +197,9 @@ def probe_all(
     *,
     carried: frozenset[str] | None,
     keys: PayloadKeys | None,
+    tell: Tell = nobody,
 ) -> Probes:
-    """Probe all consumers side by side and write ``moves`` and ``movers``.
+    """Probe all consumers side by side and write ``moves`` and ``movers``; `tell` hears of every launch.
 
     `carried` and `keys` are those that the sessions of the base were opened with.
     """
@@ -206,7 +208,9 @@ def probe_all(
         return Probes(level)
     recorders = {name: _Recorder(base.of(spec.consumers[name]), base.index[name]) for name in base.sessions}
     subjects = {
-        name: Subject(recorder.asked.questions(spec), base.lost(name), recorder.move, base.slow(name))
+        name: Subject(
+            recorder.asked.questions(spec), base.lost(name), recorder.move, base.slow(name), _telling(tell, name)
+        )
         for name, recorder in recorders.items()
     }
     tokens = (text for one in base.units.values() for text in one.columns["token"].chunk(0)[:LOOKED_AT])
@@ -224,6 +228,10 @@ def probe_all(
                 with shown(connection, f"new_{table}", columns):
                     connection.execute(f"INSERT INTO {table} SELECT * FROM new_{table}")
     return Probes(level, tuple(probed for probed, _ in results.values()), singles, at)
+
+
+def _telling(tell: Tell, consumer: str) -> Callable[[int, int], None]:
+    return lambda done, planned: tell(Launches(consumer, done, planned))
 
 
 def create_tables(connection: DuckDBPyConnection) -> None:

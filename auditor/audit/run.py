@@ -15,7 +15,7 @@ from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.environments import Answered, Probes, probe_all
-from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Progress, RunFinished
+from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, RunFinished, Tell, nobody
 from auditor.audit.neighbours import ask_neighbours
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
@@ -63,6 +63,7 @@ class _Input:
     batches: Batches
     units: Mapping[str, FieldUnits]
     probe: Level
+    tell: Tell
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,9 @@ def audit(
     store: bool = True,
     probe: Level = "full",
     starting: Starting | None = None,
+    tell: Tell = nobody,
 ) -> Generator[Event, None, None]:
-    """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`.
+    """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`, and tells of launches.
 
     Workers start while the cases are read, or have been started before (`starting`); they are ended here.
 
@@ -100,7 +102,7 @@ def audit(
             ExitStack() as folders,
             closing(connect(_open_spill(folders))) as connection,
         ):
-            yield from _audit(connection, spec, workers, broken_references, probe, store)
+            yield from _audit(connection, spec, workers, broken_references, probe, store, tell)
     except (duckdb.Error, MemoryError, OSError) as error:
         lack = no_room(error)
         if lack is None:
@@ -128,12 +130,14 @@ def _audit(
     broken_references: BrokenReferences,
     probe: Level,
     store: bool,
+    tell: Tell,
 ) -> Generator[Event, None, None]:
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
     loaded = load(spec, connection, payloads=payloads)
     yield CasesLoaded(loaded.cases)
-    decoded = yield from _start_and_decode(connection, spec, workers, loaded, probe, payloads=payloads)
+    decoded = yield from _start_and_decode(connection, spec, workers, loaded, probe, tell, payloads=payloads)
     workers.close()
+    yield Phase("comparing, and looking for bugs")
     create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
     run = _score(connection, spec, loaded, decoded, broken_references)
     folder = None
@@ -148,6 +152,7 @@ def _start_and_decode(
     workers: Starting,
     loaded: Loaded,
     probe: Level,
+    tell: Tell,
     *,
     payloads: bool,
 ) -> Generator[Event, None, _Decoded]:
@@ -155,7 +160,7 @@ def _start_and_decode(
     keys = payload_keys(connection, loaded.carried) if payloads else None
     workers.tell(loaded.carried, keys)
     batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
-    given = _Input(loaded, keys, batches, _units(connection, spec, batches, payloads=payloads), probe)
+    given = _Input(loaded, keys, batches, _units(connection, spec, batches, payloads=payloads), probe, tell)
     sessions = workers.ready()
     yield from (ConsumerReady(session.readiness) for session in sessions.values())
     return (yield from _decode(connection, spec, sessions, given))
@@ -199,7 +204,7 @@ def _decode(
     spec: AuditSpec,
     sessions: Mapping[str, Session],
     given: _Input,
-) -> Generator[Progress, None, _Decoded]:
+) -> Generator[Progress | Phase, None, _Decoded]:
     readers, batches, units = _readers(spec, sessions), given.batches, given.units
     answers: dict[tuple[str, str], Answers] = {}
     for event in ask_all(spec, sessions, units, batches):
@@ -210,12 +215,19 @@ def _decode(
     index = {name: number for number, name in enumerate(spec.consumers)}
     notes = state_notes(answers)
     asked = Answered(sessions, units, batches, answers, index)
-    environments = probe_all(connection, spec, asked, given.probe, carried=given.loaded.carried, keys=given.keys)
+    if given.probe != "off":
+        yield Phase("reading again in other environments")
+    environments = probe_all(
+        connection, spec, asked, given.probe, carried=given.loaded.carried, keys=given.keys, tell=given.tell
+    )
     _fill_outcomes(connection, spec, units, answers, index)
     notes += check_currencies(connection, spec, readers, index)
+    yield Phase("reading single values and known junk")
     ask_alone(connection, spec, sessions, readers, index)
     probes, unasked = ask_probes(connection, spec, sessions, readers, index)
     in_batches = batches if given.probe != "off" else {}
+    if in_batches:
+        yield Phase("reading batches in other company")
     neighbours, tried = ask_neighbours(connection, spec, sessions, index, in_batches)
     return _Decoded(readers, index, sessions, probes, notes + unasked + tried, environments, neighbours)
 

@@ -78,10 +78,15 @@ def _audited(spec: AuditSpec, on_broken: BrokenReferences, level: Probe, *, quie
         # The workers import what their consumers need while we import the database and the rest of us.
         with interrupts_later():
             from auditor.audit.run import audit
-            from auditor.cli.progress import finished
+            from auditor.cli.progress import finished, listening
 
-        with closing(audit(spec, broken_references=on_broken.value, probe=level.value, starting=starting)) as events:
-            return finished(events, quiet=quiet)
+        with (
+            listening(quiet=quiet) as listen,
+            closing(
+                audit(spec, broken_references=on_broken.value, probe=level.value, starting=starting, tell=listen)
+            ) as events,
+        ):
+            return finished(events, listen)
 
 
 def _say_where(folder: Path | None, outputs: list[Path]) -> None:

@@ -19,4 +19,6 @@ def verb(names: Sequence[str], one: str, many: str) -> str:
 
 def shape_name(shape: str) -> str:
     """Write a shape in a sentence: one with a blank or a comma in quotes, so that it has an end."""
+    if shape in ("JSON true", "JSON false", "JSON null"):
+        return f"the JSON value {shape.removeprefix('JSON ')}"
     return f'"{shape}"' if " " in shape or "," in shape else shape

@@ -6,10 +6,12 @@ caller records it as `rejected` with the error ``unexpected type``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Final
 
 from auditor.judge.moments import SOUND_DATE, date_key, datetime_key
-from auditor.judge.numbers import decimal_key, integer_key, money_key, ordinal_key, quantity_key, step
+from auditor.judge.numbers import decimal_key, integer_key, money_key, number, ordinal_key, quantity_key, step
 from auditor.judge.texts import boolean_key, category_key, identifier_key
 from auditor.spec.models import FieldSpec
 
@@ -28,6 +30,9 @@ KEY_OF_TYPE: dict[str, KeyFunction] = {
     "identifier": identifier_key,
 }
 
+_WHOLE: Final = re.compile(r"-?[0-9]+(\.0*)?")
+_TRUTHS: Final = frozenset({"int:0", "int:1", "text:true", "text:false", "text:True", "text:False"})
+
 
 def grain_key(field: FieldSpec, text: str) -> str | None:
     """Give the key of a tagged value, or None where the field's type cannot hold it.
@@ -41,11 +46,29 @@ def grain_key(field: FieldSpec, text: str) -> str | None:
 
 
 def unexpected_type(field: FieldSpec, text: str) -> str:
-    """Say why a value is none of the field's type."""
+    """Say why a value is none of the field's type, and what to do where it is one but for its own type.
+
+    >>> unexpected_type(FieldSpec(name="count", type="integer"), "decimal:3.5")
+    'unexpected type: decimal:3.5 is no integer'
+    """
     shown = text if len(text) <= 120 else f"{text[:100]}… ({len(text)} characters)"
     bounds = f" within {field.minimum}..{field.maximum}" if field.type == "ordinal" else ""
     unit = f" in {field.unit}, nor in a unit that is known to convert to it" if field.type == "quantity" else ""
-    return f"unexpected type: {shown} is no {field.type}{bounds}{unit}"
+    return f"unexpected type: {shown} is no {field.type}{bounds}{unit}{_what_to_do(field, text)}"
+
+
+def _what_to_do(field: FieldSpec, text: str) -> str:
+    tag, _, content = text.partition(":")
+    kind = field.type
+    if tag == "decimal" and kind in ("integer", "ordinal") and _WHOLE.fullmatch(content):
+        return ': return an int (in pandas the dtype Int64), or set type = "decimal" for the field'
+    if kind == "boolean" and text in _TRUTHS:
+        return ": return True or False"
+    if tag == "text" and kind == "date" and re.fullmatch(SOUND_DATE, content):
+        return ": return a date, not its text"
+    if tag == "text" and kind in ("integer", "decimal", "money", "quantity") and number(content) is not None:
+        return ": return a number, not its text"
+    return ""
 
 
 def fast_key_sql(field: FieldSpec, column: str) -> str:

@@ -33,6 +33,13 @@ NOT_SET = "it could not be set on this machine"
 #: Names in `not_fixed` of the factors of an environment.
 PART_OF = {factor: factor.replace("_", " ") for factor in FACTORS}
 
+#: Hears how many processes have answered, of how many that are planned so far.
+Report = Callable[[int, int], None]
+
+
+def silent(done: int, planned: int) -> None:
+    """Report to nobody."""
+
 
 class NotVaried(Exception):
     """An environment that could not be made, or in which the consumer does not run; the text says why."""
@@ -42,7 +49,8 @@ class NotVaried(Exception):
 class Launcher:
     """Starts processes of one consumer; `launched` and `not_varied` say what came of it.
 
-    `unset` are the factors, each with a value, that could not be set on this machine.
+    `unset` are the factors, each with a value, that could not be set on this machine. `report` hears of every process
+    that has answered.
     """
 
     spec: AuditSpec
@@ -57,18 +65,24 @@ class Launcher:
     launched: list[Environment] = field(default_factory=list)
     not_varied: dict[str, str] = field(default_factory=dict)
     unset: set[tuple[str, object]] = field(default_factory=set)
+    report: Report = silent
+    planned: int = 0
+    done: int = 0
 
     def each(
         self, environments: Iterable[Environment], ask: Callable[[Session, Environment], Result]
     ) -> Iterator[tuple[Environment, Result]]:
         """Run `ask` in a fresh process of each environment, side by side; gives those that could be made, in order."""
         futures = [(one, self.pool.submit(self._in, one, ask)) for one in environments]
+        self._plan(len(futures))
         for environment, future in futures:
             try:
                 result = future.result()
             except NotVaried as reason:
+                self._count_done()
                 self._note(environment, str(reason))
             else:
+                self._count_done()
                 self.launched.append(environment)
                 yield environment, result
 
@@ -77,9 +91,21 @@ class Launcher:
     ) -> Iterator[tuple[Watch, Result]]:
         """Run `ask` in fresh processes in the base, each with its clock reads watched; gives those that could be."""
         futures = [(watch, self.pool.submit(self._in, self.base, ask, watch)) for watch in watches]
+        self._plan(len(futures))
         for watch, future in futures:
             with suppress(NotVaried):
-                yield watch, future.result()
+                result = future.result()
+                self._count_done()
+                yield watch, result
+
+    def _plan(self, launches: int) -> None:
+        self.planned += launches
+        if launches:
+            self.report(self.done, self.planned)
+
+    def _count_done(self) -> None:
+        self.done += 1
+        self.report(self.done, self.planned)
 
     def _in(
         self, environment: Environment, ask: Callable[[Session, Environment], Result], watch: Watch | None = None

@@ -12,7 +12,7 @@ from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.stop import Stop
 from auditor.model.dependence import Probed
 from auditor.probe.environments import Course, Level, course_of, zones_for
-from auditor.probe.launch import Launcher
+from auditor.probe.launch import Launcher, Report, silent
 from auditor.probe.phases import Record
 from auditor.probe.probe import probe_consumer
 from auditor.probe.questions import Question
@@ -30,6 +30,7 @@ class Subject:
     lost: int
     record: Record
     slow: int = 0
+    report: Report = silent
 
 
 def probe_side_by_side(
@@ -58,7 +59,16 @@ def probe_side_by_side(
             subject = subjects[name]
             course = course_of(base, spec.consumers[name].env, level, zones)
             launcher = Launcher(
-                spec, spec.consumers[name], base, carried, keys, launches, stop, subject.lost, subject.slow
+                spec,
+                spec.consumers[name],
+                base,
+                carried,
+                keys,
+                launches,
+                stop,
+                subject.lost,
+                subject.slow,
+                report=subject.report,
             )
             return probe_consumer(launcher, subject.questions, course, subject.record), course
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from auditor.findings.words import shape_name
 from tests.rooms.outcome_tables import audit, cases, codes
 
 
@@ -65,3 +66,8 @@ def test_the_two_words_are_forms_of_their_own():
     findings = audit("boolean", {"a": lambda s: {"true": True, "false": False}[s], "b": bool}, rows)
     assert "no-common-shape" not in codes(findings)
     assert '"true"' in one(findings, "common-shape").title
+
+
+def test_a_json_value_is_named_as_one_and_not_as_a_text_to_write() -> None:
+    assert shape_name("JSON false") == "the JSON value false"
+    assert (shape_name("d Mmmmm dddd"), shape_name("true")) == ('"d Mmmmm dddd"', "true")

@@ -222,3 +222,28 @@ def test_one_shape_does_not_stand_for_two_json_types(type_: str) -> None:
         ("true", "boolean"), ("object", "string"), ("JSON object", "object"), ("array", "array"),
     ]  # fmt: skip
     assert len({shape for shape, _ in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "says"),
+    [
+        ("integer", "decimal:3.0", 'return an int (in pandas the dtype Int64), or set type = "decimal" for the field'),
+        ("integer", "decimal:-12.00", "return an int"),
+        ("integer", "decimal:3.5", ""),
+        ("integer", "text:3", "return a number, not its text"),
+        ("integer", "text:three", ""),
+        ("boolean", "int:1", "return True or False"),
+        ("boolean", "int:2", ""),
+        ("boolean", "text:false", "return True or False"),
+        ("date", "text:2024-03-01", "return a date, not its text"),
+        ("date", "text:soon", ""),
+        ("decimal", "text:1.50", "return a number, not its text"),
+    ],
+)
+def test_what_is_right_but_for_its_type_says_what_to_do(kind: str, text: str, says: str) -> None:
+    """`pd.to_numeric` gives 3.0 for a column with one missing value: every row of an integer field is rejected."""
+    assert grain_key(field(kind), text) is None
+    said = unexpected_type(field(kind), text)
+    head, _, hint = said.partition(f" is no {kind}")
+    assert head == f"unexpected type: {text}"
+    assert hint.startswith(f": {says}") if says else hint == ""

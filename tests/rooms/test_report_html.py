@@ -14,6 +14,7 @@ import auditor.report
 from auditor.model.run import Run
 from auditor.report.html import html_text
 from auditor.report.notebook import notebook_html
+from auditor.report.view import EQUALITY, EVERYWHERE, consumer_names
 from tests.rooms.report_samples import BROKEN, CLEAN, DISTINCT_RUN, EMPTY, FINDINGS, HOSTILE, SAMPLE, hostile
 
 STYLE = (Path(auditor.report.__file__).parent / "templates" / "style.css").read_text()
@@ -242,3 +243,28 @@ def test_text_and_graphics_have_the_contrast_of_aa(number: int) -> None:
         if _contrast(palette[a], palette[b]) < 3
     ]
     assert weak == []
+
+
+def test_every_wide_table_scrolls_with_a_cue_or_wraps() -> None:
+    """What is beyond the edge throws a shadow on it and has a bar; the overview, the bars and the index wrap."""
+    text = html_text(SAMPLE)
+    style = text[text.index("<style>") : text.index("</style>")]
+    scroll = style[style.index("\n.scroll {") : style.index("}", style.index("\n.scroll {"))]
+    assert "overflow-x: auto" in scroll and scroll.count("local") == scroll.count("scroll,") + 1 == 2
+    assert "::-webkit-scrollbar" in style
+    narrow = style[style.index("@media (max-width: 640px)") :]
+    for name in ("grid", "bars", "index"):
+        assert f".{name}, .{name}" in narrow and "display: block" in narrow
+    outside = [
+        tag for tag in re.findall(r"<div class=\"([^\"]*)\"[^>]*>\s*<table class=\"heat\"", text) if "scroll" not in tag
+    ]
+    assert outside == [] and 'class="block scroll"' in text
+
+
+def test_a_cell_of_the_overview_names_its_consumer_where_the_heading_is_gone() -> None:
+    text = html_text(SAMPLE)
+    overview = text[text.index('<table class="grid"') : text.index("</table>", text.index('<table class="grid"'))]
+    cells = re.findall(r'<td role="cell"[^>]*><small class="who">([^<]*)</small>', overview)
+    assert cells == [*consumer_names(SAMPLE), EVERYWHERE, EQUALITY] * len(SAMPLE.fields)
+    hostile_page = html_text(hostile(HOSTILE["html"]))
+    assert "<img" not in hostile_page

@@ -291,7 +291,7 @@ def test_a_value_of_another_type_is_rejected_once_per_string(tmp_path: Path) -> 
     assert verdicts(audited.column("auto_renew", "map")) == {"ok": 200, "rejected": 200}
     faults = audited.table("faults").fetchall()
     assert len(faults) == 200
-    assert {error for _, _, error in faults} == {"unexpected type: int:1 is no boolean"}
+    assert {error for _, _, error in faults} == {"unexpected type: int:1 is no boolean: return True or False"}
 
 
 def test_a_typed_reference_counts_among_those_that_give_a_currency(tmp_path: Path) -> None:
