@@ -165,6 +165,9 @@ def config_of(
         "model": consumer.model,
         "engine": consumer.engine,
         "settings": consumer.settings,
+        "statement": consumer.statement,
+        "connection": connection_of(consumer),
+        "server": consumer.server and os.path.abspath(spec.folder / Path(consumer.server).expanduser()),
         "command": list(consumer.command),
         "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
@@ -176,6 +179,17 @@ def config_of(
         # Where zones are compared: now, and in two seasons of the clock's year.
         "instants": [clock, clock - 90 * 86400.0, clock + 90 * 86400.0],
     }
+
+
+def connection_of(consumer: ConsumerSpec) -> str | None:
+    """Give the URL of a server that runs, from the variable that the spec names; it is a secret, and stored nowhere."""
+    if consumer.connection is None:
+        return None
+    variable = consumer.connection.removeprefix("env:")
+    if not os.environ.get(variable):
+        tried, seen = f"connect to {consumer.engine}", f"the environment variable {variable} is not set"
+        raise ConsumerError(consumer.name, tried, seen, f"export {variable} with the URL of the server")
+    return os.environ[variable]
 
 
 def sql_plan(
