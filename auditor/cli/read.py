@@ -48,6 +48,8 @@ def _print(reading: Reading) -> None:
         count = reading.environments.get(consumer, 0)
         alike = f"  [the same in {count} other environments]" if count and consumer not in reading.dependences else ""
         typer.echo(f"  {consumer:<{width}}  {visible(decoded(decoding))}{alike}")
+        if decoding.warning:
+            typer.echo(f"  {'':<{width}}  warning: {visible(decoding.warning)}")
         for dependence in reading.dependences.get(consumer, ()):
             for line in _moved(dependence):
                 typer.echo(f"  {'':<{width}}  {line}")

@@ -35,13 +35,25 @@ _CLOCK = {
 _CHANCE = {"random", "rand", "gen_random_uuid", "uuid", "uuidv4", "uuidv7", "setseed", "nextval", "currval"}
 _SESSION = {"getvariable", "current_setting", "current_user", "session_user", "current_schema", "current_database"}
 
+#: What sqlglot calls the language of an engine; the nearest one where it has none of its own.
+_DIALECTS = {
+    "sqlite": "sqlite",
+    "postgres": "postgres",
+    "mariadb": "mysql",
+    "clickhouse": "clickhouse",
+    "datafusion": "postgres",
+    "spark": "spark",
+    "googlesql": "bigquery",
+}
+
 _TWO_DIGITS = re.compile(r"%-?y")
 
 
 def field_hints(plan: Plan, readiness: Readiness) -> dict[str, tuple[str, ...]]:
     """Give the hints of each field that an SQL consumer reads; nothing for other consumers."""
-    if plan.config["adapter"] != "sql":
+    if plan.config["adapter"] != "sql" or plan.config["statement"] != "cast":
         return {}
+    dialect = _DIALECTS.get(plan.config["engine"], "duckdb")
     model = plan.config["plan"]
     found = {}
     for field, target in readiness.reads.items():
@@ -49,11 +61,13 @@ def field_hints(plan: Plan, readiness: Readiness) -> dict[str, tuple[str, ...]]:
             column = str(model["fields"][field]["output"])
             found[field] = hints_of(model["statement"], readiness.functions, column)
         else:
-            found[field] = hints_of(target.replace(PLACE, '"value"'), readiness.functions)
+            found[field] = hints_of(target.replace(PLACE, "value"), readiness.functions, dialect=dialect)
     return {field: hints for field, hints in found.items() if hints}
 
 
-def hints_of(sql: str, functions: Mapping[str, str], column: str | None = None) -> tuple[str, ...]:
+def hints_of(
+    sql: str, functions: Mapping[str, str], column: str | None = None, *, dialect: str = "duckdb"
+) -> tuple[str, ...]:
     """Give the hints of an expression, or of what a model's output column is made of, each once.
 
     `functions` maps names to the engine's words on their stability. A text that sqlglot cannot read gives none.
@@ -65,7 +79,7 @@ def hints_of(sql: str, functions: Mapping[str, str], column: str | None = None) 
     from sqlglot.errors import SqlglotError
 
     try:
-        tree = sqlglot.parse_one(sql, dialect="duckdb")
+        tree = sqlglot.parse_one(sql, dialect=dialect)
     except SqlglotError:
         return ()
     reached = _reached(tree, column) if column is not None else None
