@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from .trouble import LONGEST, StartError, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Optional
+    from typing import Any, Callable, Dict, List, Optional, Sequence
 
 PLACE = "{value}"
 
@@ -64,3 +65,46 @@ def shortened(message: str) -> str:
     """Cut a message that quotes a long value."""
     message = message.strip()
     return message if len(message) <= LONGEST else message[:LONGEST] + "…"
+
+
+class Refused(Exception):
+    """A statement that the engine refused as a whole: one of its values, or more, cannot be read."""
+
+
+def by_halves(rows: "Sequence[int]", run: "Callable[[Sequence[int]], None]", column: Column) -> None:
+    """Run a statement over rows; where it is refused, over its halves, down to the rows that are refused alone."""
+    waiting = [rows] if len(rows) else []
+    while waiting:
+        part = waiting.pop()
+        try:
+            run(part)
+        except Refused as error:
+            if len(part) == 1:
+                column.errors[part[0]] = shortened(str(error))
+            else:
+                half = len(part) // 2
+                waiting += [part[half:], part[:half]]
+
+
+INTEGER = re.compile("[+-]?[0-9]{1,40}")
+DECIMAL = re.compile(r"[+-]?[0-9]{1,40}\.[0-9]{1,40}")
+ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def silent_change(value: str, text: str, tag: str, scale: int = 0) -> str:
+    """Say how the engine's text of a value is not what the value itself says, although it warned of nothing.
+
+    Asked where an engine wraps numbers, cuts digits and carries days over; nothing where value and text agree.
+    `scale` are the digits behind the point that the engine's type has.
+    """
+    if tag in ("date", "datetime"):
+        differs = ISO_DATE.match(value) is not None and text[:10] != value[:10] and value[10:11] in ("", "T", " ")
+        return "gave %s for %s, and no error" % (text, value[:40]) if differs else ""
+    if tag not in ("int", "decimal") or not (INTEGER.fullmatch(value) or DECIMAL.fullmatch(value)):
+        return ""
+    said, given = Decimal(value), Decimal(text)
+    if abs(said - given) >= 1:
+        return "gave %s for %s, and no error: the number wrapped" % (text, value)
+    half = Decimal(5).scaleb(-scale - 1)
+    is_cut = abs(said - given) > half or (abs(said - given) == half and abs(given) < abs(said))
+    return "cut digits of %s, and did not round" % value if is_cut else ""
