@@ -168,6 +168,7 @@ def config_of(
         "statement": consumer.statement,
         "connection": connection_of(consumer),
         "server": consumer.server and os.path.abspath(spec.folder / Path(consumer.server).expanduser()),
+        "compiled": googlesql_code(consumer),
         "command": list(consumer.command),
         "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
@@ -190,6 +191,19 @@ def connection_of(consumer: ConsumerSpec) -> str | None:
         tried, seen = f"connect to {consumer.engine}", f"the environment variable {variable} is not set"
         raise ConsumerError(consumer.name, tried, seen, f"export {variable} with the URL of the server")
     return os.environ[variable]
+
+
+def googlesql_code(consumer: ConsumerSpec) -> str | None:
+    """Give the compiled code of an engine that comes as WebAssembly."""
+    if consumer.engine != "googlesql":
+        return None
+    from auditor.decode.googlesql import compiled_module  # most consumers have no use for it
+
+    try:
+        path = compiled_module()
+    except OSError as error:
+        raise ConsumerError(consumer.name, "compile GoogleSQL", str(error), "set XDG_CACHE_HOME") from error
+    return None if path is None else str(path)
 
 
 def sql_plan(

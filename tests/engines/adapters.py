@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from auditor.decode.googlesql import compiled_module
 from auditor.worker.sql_columns import ColumnAdapter
 
 MODULES = {
@@ -62,6 +63,7 @@ def adapter_of(
         "network": True,
         "travel": False,
         "instants": [time.time()],
+        "compiled": str(compiled_module()) if engine == "googlesql" else None,
     }
     return ColumnAdapter({**defaults, "engine": engine, "reads": reads, "fields": fields, **config})
 
