@@ -81,9 +81,40 @@ def by_halves(rows: "Sequence[int]", run: "Callable[[Sequence[int]], None]", col
         except Refused as error:
             if len(part) == 1:
                 column.errors[part[0]] = shortened(str(error))
+            elif len(part) <= 4:  # where one is refused, its neighbours often are
+                waiting += [part[at : at + 1] for at in reversed(range(len(part)))]
             else:
                 half = len(part) // 2
                 waiting += [part[half:], part[:half]]
+
+
+class Wording:
+    """How an engine words the refusal of a plain cast: learned from its own messages, until some were alike.
+
+    The engine is asked for the message of each value until then, and of every value that its wording may not quote
+    whole.
+    """
+
+    ALIKE = 5
+    QUOTED = re.compile("[ -&(-~]{1,60}")
+
+    def __init__(self) -> None:
+        self.pattern: "Optional[List[str]]" = None
+        self.alike = 0
+
+    def learn(self, value: str, message: str) -> None:
+        """Take up one message of the engine."""
+        parts = message.split("'%s'" % value)
+        if len(parts) != 2 or not self.QUOTED.fullmatch(value):
+            return
+        self.alike = self.alike + 1 if parts == self.pattern else 1
+        self.pattern = parts
+
+    def of(self, value: str) -> "Optional[str]":
+        """Give the message of a value, None where the engine must be asked."""
+        if self.pattern is None or self.alike < self.ALIKE or not self.QUOTED.fullmatch(value):
+            return None
+        return ("'%s'" % value).join(self.pattern)
 
 
 INTEGER = re.compile("[+-]?[0-9]{1,40}")

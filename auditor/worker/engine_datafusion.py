@@ -11,7 +11,7 @@ import os
 import re
 import time
 
-from .engine_common import Column, Refused, by_halves, in_place, known_name, required, setting_error, shortened
+from .engine_common import Column, Refused, Wording, by_halves, in_place, known_name, required, setting_error, shortened
 from .trouble import StartError
 
 TYPE_CHECKING = False
@@ -131,6 +131,7 @@ class Expression:
             raise StartError(tried, engine.said(error), "correct the expression") from error
         if len(kinds) != 1:
             raise StartError(tried, "it gives %d columns" % len(kinds), "give one expression")
+        self.wording = Wording()
         self.kind, self.tag = kinds[0], tag_of(kinds[0])
 
     def read(self, values: "List[str]") -> Column:
@@ -139,9 +140,23 @@ class Expression:
         rows: "Sequence[int]" = range(len(values))
         if self.tried is not None:
             self._run(self.tried, rows, values, column)
-            rows = [row for row in rows if column.texts[row] is None]
+            self._say_why([row for row in rows if column.texts[row] is None], values, column)
+            return column
         by_halves(rows, lambda part: self._run(self.query, part, values, column), column)
         return column
+
+    def _say_why(self, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
+        """Give the refusals of a plain cast their messages; the cast itself has the last word where it is asked."""
+        for row in rows:
+            message = self.wording.of(values[row])
+            if message is not None:
+                column.errors[row] = message
+                continue
+            try:
+                self._run(self.query, [row], values, column)
+            except Refused as error:
+                column.errors[row] = str(error)
+                self.wording.learn(values[row], str(error))
 
     def _run(self, query: str, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
         self.engine.fill(rows, [values[row] for row in rows])

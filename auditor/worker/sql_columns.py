@@ -9,7 +9,7 @@ from .trouble import Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Optional, Tuple
+    from typing import Any, Dict, List, Optional, Sequence, Tuple
 
     Decoded = Tuple[List[Optional[str]], Dict[int, List[str]], Dict[int, str]]
 
@@ -37,7 +37,10 @@ class ColumnAdapter:
 
     def decode_batch(self, field: str, values: "List[str]") -> "Decoded":
         """Decode a column of texts, with what the engine warned of; what it cannot be sent costs itself alone."""
-        places = [index for index, value in enumerate(values) if can_be_sent(value)]
+        if can_be_sent("".join(values)):
+            places: "Sequence[int]" = range(len(values))
+        else:
+            places = [index for index, value in enumerate(values) if can_be_sent(value)]
         texts: "List[Optional[str]]" = [None] * len(values)
         faults = {}
         warnings: "Dict[int, str]" = {}
