@@ -20,6 +20,9 @@ STARTED = ("postgres", "mariadb")
 #: Bytes of address space of engines that reserve far more than they use.
 MEMORY = dict.fromkeys(("clickhouse", "datafusion", "googlesql", "spark"), 64 * 1024**3)
 
+#: Seconds that one string may take, of an engine whose first job alone takes longer than the usual limit.
+TIMEOUT = {"spark": 60.0}
+
 _VARIABLE = re.compile("env:[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -32,6 +35,8 @@ def check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> N
         _check_server(name, engine, consumer, mistakes)
         if not consumer.has("memory") and engine in MEMORY:
             consumer.values["memory"] = MEMORY[engine]
+        if not consumer.has("timeout") and engine in TIMEOUT:
+            consumer.values["timeout"] = TIMEOUT[engine]
     if consumer.has("model"):
         _check_model(name, engine, consumer, folder, mistakes)
         return

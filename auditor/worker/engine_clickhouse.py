@@ -27,7 +27,7 @@ from .trouble import StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Sequence
+    from typing import Any, Callable, Dict, List, Optional, Sequence
 
 ZONE = "session_timezone"
 
@@ -69,6 +69,7 @@ class Engine:
 
     gone = ()
     server = None
+    moved: "Optional[Callable[[int], None]]" = None
 
     def __init__(self, config: "Dict[str, Any]") -> None:
         module = required("chdb.session", "clickhouse")
@@ -166,7 +167,7 @@ class Expression:
         column = Column([None] * len(values))
         if values:
             self.engine.fill(values)
-        by_halves(range(len(values)), lambda part: self._run(part, len(values), column), column)
+        by_halves(range(len(values)), lambda part: self._run(part, len(values), column), column, self.engine.moved)
         if self.is_of_the_value:
             for index, text in enumerate(column.texts):
                 said = silent_change(values[index], text, self.tag, self.scale) if text is not None else ""

@@ -71,11 +71,21 @@ class Refused(Exception):
     """A statement that the engine refused as a whole: one of its values, or more, cannot be read."""
 
 
-def by_halves(rows: "Sequence[int]", run: "Callable[[Sequence[int]], None]", column: Column) -> None:
-    """Run a statement over rows; where it is refused, over its halves, down to the rows that are refused alone."""
+def by_halves(
+    rows: "Sequence[int]",
+    run: "Callable[[Sequence[int]], None]",
+    column: Column,
+    moved: "Optional[Callable[[int], None]]" = None,
+) -> None:
+    """Run a statement over rows; where it is refused, over its halves, down to the rows that are refused alone.
+
+    `moved` is told how many rows are done.
+    """
     waiting = [rows] if len(rows) else []
     while waiting:
         part = waiting.pop()
+        if moved is not None:
+            moved(part[0])
         try:
             run(part)
         except Refused as error:

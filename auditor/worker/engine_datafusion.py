@@ -16,7 +16,7 @@ from .trouble import StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Sequence
+    from typing import Any, Callable, Dict, List, Optional, Sequence
 
 ZONE = "datafusion.execution.time_zone"
 
@@ -47,6 +47,7 @@ class Engine:
 
     gone = ()
     server = None
+    moved: "Optional[Callable[[int], None]]" = None
 
     def __init__(self, config: "Dict[str, Any]") -> None:
         module = required("datafusion", "datafusion")
@@ -142,7 +143,7 @@ class Expression:
             self._run(self.tried, rows, values, column)
             self._say_why([row for row in rows if column.texts[row] is None], values, column)
             return column
-        by_halves(rows, lambda part: self._run(self.query, part, values, column), column)
+        by_halves(rows, lambda part: self._run(self.query, part, values, column), column, self.engine.moved)
         return column
 
     def _say_why(self, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:

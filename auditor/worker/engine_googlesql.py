@@ -13,7 +13,7 @@ from .trouble import StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Optional
+    from typing import Any, Callable, Dict, List, Optional
 
 COLUMN = "auditor_value"
 
@@ -39,6 +39,7 @@ class Engine:
 
     gone = ()
     server = None
+    moved: "Optional[Callable[[int], None]]" = None
 
     def __init__(self, config: "Dict[str, Any]") -> None:
         client = required("zetasql.core.wasm_client", "googlesql")
@@ -149,6 +150,8 @@ class Expression:
         """Evaluate the expression for each value."""
         column = Column([None] * len(values))
         for index, value in enumerate(values):
+            if index % 64 == 0 and self.engine.moved is not None:
+                self.engine.moved(index)
             try:
                 column.texts[index] = self.engine.evaluate(self.number, value)
             except self.engine.errors as error:

@@ -30,6 +30,7 @@ class Engine:
 
     gone = ()
     server = None
+    moved: "Optional[Callable[[int], None]]" = None
 
     def __init__(self, config: "Dict[str, Any]") -> None:
         self.module = required("sqlalchemy", "sqlalchemy")
@@ -154,7 +155,7 @@ class Expression:
         longest = self.engine.longest or max(map(len, values), default=0)
         sent = [row for row, value in enumerate(values) if len(value) <= longest]
         for start in range(0, len(sent), ROWS):
-            by_halves(sent[start : start + ROWS], run, column)
+            by_halves(sent[start : start + ROWS], run, column, self.engine.moved)
         for row in set(range(len(values))).difference(sent):
             column.errors[row] = "a text of more than %d characters was not sent" % longest
         return column

@@ -9,6 +9,8 @@ An engine is what `open_engine(config)` of its file gives, with
                                     statement loads values; `kind` is the field's type in the spec
     canary() -> {}                  the clock, zone and locale that the engine itself sees (see `main.py`)
     server                          the private server that was started for it, or None
+    moved(done)                     set before a column is read: called with how many values are done, by an engine that
+                                    takes long for some
     gone                            errors after which it answers nothing more
 
 and a reader has `shown`, `kind` (the engine's name of its type), `tag` (see `engine_texts.py`) and `read(values)`,

@@ -203,8 +203,10 @@ class Kernel:
         if not self.whole:
             return decode_each(self.parser(field, mode), values, base, self.tags[field], self.channel)
         self.channel.words[0] = base
+        adapter = self.adapter
+        if hasattr(adapter, "moved"):
+            adapter.moved = lambda done: self.channel.words.__setitem__(0, base + min(done, len(values) - 1))
         try:
-            adapter = self.adapter
             return decode_whole(adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values)
         except (MemoryError, Ended) as error:
             outcome = Outcome()

@@ -40,6 +40,8 @@ or what `attribution.Attribution` takes). The adapter has
 or, instead of `parser`,
     decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why; a third
                                                       part may be {index: what the engine warned of}
+    moved                                             set to a function that takes how many values are done, for an
+                                                      engine that takes long for some of them (optional)
     decode_payloads(field, rows)                      the same for payloads as rows: JSON lists of texts (optional)
 
 The kernel loops, keeps the progress word, turns objects into tagged text and catches whatever is raised. A start that

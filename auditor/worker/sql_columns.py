@@ -9,9 +9,13 @@ from .trouble import Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Optional, Sequence, Tuple
+    from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
     Decoded = Tuple[List[Optional[str]], Dict[int, List[str]], Dict[int, str]]
+
+
+def not_watched(done: int) -> None:
+    """Take no note of how many values are done."""
 
 
 class ColumnAdapter:
@@ -19,6 +23,7 @@ class ColumnAdapter:
 
     def __init__(self, config: "Dict[str, Any]") -> None:
         self.config = config
+        self.moved: "Callable[[int], None]" = not_watched
         self.engine = open_engine(config)
         reads: "Dict[str, str]" = config["reads"]
         self.readers = {
@@ -63,6 +68,7 @@ class ColumnAdapter:
 
     def _read(self, field: str, values: "List[str]") -> "Decoded":
         reader = self.readers[field]
+        self.engine.moved = self.moved
         try:
             column = reader.read(values)
         except self.engine.gone as error:
