@@ -26,6 +26,11 @@ TIMEOUT = {"spark": 60.0}
 _VARIABLE = re.compile("env:[A-Za-z_][A-Za-z0-9_]*")
 
 
+def statements_of(engine: str | None) -> tuple[str, ...]:
+    """Give the statements that an engine has."""
+    return ("cast", *STATEMENTS.get(engine or "", ()))
+
+
 def check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
     """Note the mistakes of an SQL consumer."""
     engine = consumer.get("engine")
@@ -53,6 +58,7 @@ def _check_model(name: str, engine: str | None, consumer: Entry, folder: Path, m
     if engine not in (None, "duckdb"):
         hint = 'name an expression for each field, such as reads.total = "cast({value} as decimal(18, 2))"'
         mistakes.add(("consumers", name, "model"), f"a model file runs on duckdb only, not on {engine}", hint)
+        return
     model = consumer.get("model")
     if model is not None and not (folder / consumer.get("root", ".") / model).is_file():
         what = f"there is no file {folder / consumer.get('root', '.') / model}"
@@ -62,10 +68,9 @@ def _check_model(name: str, engine: str | None, consumer: Entry, folder: Path, m
 
 def _check_server(name: str, engine: str, consumer: Entry, mistakes: Mistakes) -> None:
     statement, connection = consumer.get("statement", "cast"), consumer.get("connection")
-    known = ("cast", *STATEMENTS.get(engine, ()))
-    if statement not in known:
+    if statement not in statements_of(engine):
         what = f"there is no {statement} for {engine}"
-        mistakes.add(("consumers", name, "statement"), what, f"it has {', '.join(known)}")
+        mistakes.add(("consumers", name, "statement"), what, f"it has {', '.join(statements_of(engine))}")
     if consumer.has("connection") and engine not in CONNECTED:
         what = f"makes no sense for {engine}, which runs inside the auditor's own process"
         mistakes.add(("consumers", name, "connection"), what, "remove it")
@@ -81,7 +86,10 @@ def _check_server(name: str, engine: str, consumer: Entry, mistakes: Mistakes) -
 
 
 def _check_targets(name: str, engine: str | None, consumer: Entry, mistakes: Mistakes) -> None:
-    loads = consumer.get("statement", "cast") != "cast"
+    statement = consumer.get("statement", "cast")
+    if statement not in statements_of(engine):
+        return
+    loads = statement != "cast"
     for field, target in consumer.get("reads", {}).items():
         if loads and "{value}" in target:
             hint = f'such as reads.{field} = "date": the type of the column'
