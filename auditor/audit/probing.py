@@ -83,6 +83,15 @@ def _outcomes(
     field: FieldSpec, consumer: str, probes: Sequence[ProbeString], decodings: Decodings
 ) -> list[ProbeOutcome]:
     return [
-        ProbeOutcome(field.name, consumer, probe, one.letter, one.text, one.key, one.error)
-        for probe, one in zip(probes, answers(field, decodings), strict=True)
+        ProbeOutcome(
+            field.name,
+            consumer,
+            probe,
+            one.letter,
+            one.text,
+            one.key,
+            one.error,
+            decodings.engine_warnings.get(position),
+        )
+        for position, (probe, one) in enumerate(zip(probes, answers(field, decodings), strict=True))
     ]

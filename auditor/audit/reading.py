@@ -122,7 +122,10 @@ def _reading(
     return Reading(
         field_spec.name,
         token,
-        {name: answer.decoding(BASE) for name, answer in found.items()},
+        {
+            name: dataclasses.replace(answer.decoding(BASE), warning=decoded[name].engine_warnings.get(position))
+            for name, answer in found.items()
+        },
         {name: answer.key for name, answer in found.items()},
         {name: one.dependences[position] for name, one in elsewhere.items() if position in one.dependences},
         {name: one.environments for name, one in elsewhere.items()},

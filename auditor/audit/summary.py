@@ -119,8 +119,10 @@ def summarise_probes(spec: AuditSpec, level: Level, probed: Iterable[Probed]) ->
 
 
 def label_of(spec: AuditSpec, consumer: str) -> str:
-    """Every adapter of this version runs the consumer's own product."""
-    return "planned" if spec.consumers[consumer].planned else "native"
+    """Say what runs: the consumer's own product or, of BigQuery, the reference implementation of its language."""
+    if spec.consumers[consumer].planned:
+        return "planned"
+    return "reference" if spec.consumers[consumer].engine == "googlesql" else "native"
 
 
 def all_columns(

@@ -59,6 +59,8 @@ def _print(reading: Reading) -> None:
         is_alike = count and consumer not in reading.dependences
         alike = f"  [the same in {plural(count, 'other environment')}]" if is_alike else ""
         typer.echo(f"  {consumer:<{width}}  {visible(decoded(decoding))}{alike}")
+        if decoding.warning:
+            typer.echo(f"  {'':<{width}}  warning: {visible(decoding.warning)}")
         for dependence in reading.dependences.get(consumer, ()):
             for line in _moved(dependence):
                 typer.echo(f"  {'':<{width}}  {line}")

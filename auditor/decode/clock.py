@@ -21,6 +21,9 @@ VDSO, PRELOAD, TIME_MACHINE = CLOCKS = ("vdso", "preload", "time-machine")
 #: The adapters whose consumers run inside our Python worker.
 PYTHON_ADAPTERS = ("python", "pydantic", "sql")
 
+#: SQL engines that read the clock through the C library of our worker.
+LINKED_ENGINES = ("duckdb", "sqlite", "datafusion")
+
 
 def can_fix_clock() -> bool:
     """Say whether the launcher knows this platform; whether it is let is what the worker's canary finds out."""
@@ -45,10 +48,17 @@ def at_clock(command: Sequence[str], clock_iso: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(LAUNCHER), str(nanoseconds_of(clock_iso)), "--", *command]
 
 
+def reads_clock_elsewhere(consumer: ConsumerSpec) -> bool:
+    """Say whether the clock is read where no line of the consumer's process can be told to read it."""
+    return consumer.engine not in (None, *LINKED_ENGINES)
+
+
 def can_attribute(consumer: ConsumerSpec) -> str:
     """Say why the clock of one line alone cannot be changed for a consumer; nothing where it can."""
     if consumer.adapter not in PYTHON_ADAPTERS:
         return "the consumer is no Python process"
+    if reads_clock_elsewhere(consumer):
+        return f"{consumer.engine} reads the clock outside of our process's own libraries"
     try:
         library()
     except NoLibrary as error:

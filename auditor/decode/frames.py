@@ -29,7 +29,8 @@ class Header(msgspec.Struct):
 
     `failed` says that a batch failed as a whole. `modules` are name and file of what was imported since the last reply;
     `sites` are the lines that read the clock since then, each as [file, line, function, at import, reads]. `broken` is
-    [tried, seen, hint] of a consumer that cannot be audited.
+    [tried, seen, hint] of a consumer that cannot be audited; `warned` are index and text of what an engine said beside
+    its values.
     """
 
     base: int
@@ -41,6 +42,7 @@ class Header(msgspec.Struct):
     modules: list[tuple[str, str]] = []
     sites: list[tuple[str, int, str, bool, int]] = []
     broken: list[str] = []
+    warned: list[tuple[int, str]] = []
 
 
 @dataclass

@@ -165,6 +165,10 @@ def config_of(
         "model": consumer.model,
         "engine": consumer.engine,
         "settings": consumer.settings,
+        "statement": consumer.statement,
+        "connection": connection_of(consumer),
+        "server": consumer.server and os.path.abspath(spec.folder / Path(consumer.server).expanduser()),
+        "compiled": googlesql_code(consumer),
         "command": list(consumer.command),
         "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
@@ -177,6 +181,30 @@ def config_of(
         # Where zones are compared: now, and in two seasons of the clock's year.
         "instants": [clock, clock - 90 * 86400.0, clock + 90 * 86400.0],
     }
+
+
+def connection_of(consumer: ConsumerSpec) -> str | None:
+    """Give the URL of a server that runs, from the variable that the spec names; it is a secret, and stored nowhere."""
+    if consumer.connection is None:
+        return None
+    variable = consumer.connection.removeprefix("env:")
+    if not os.environ.get(variable):
+        tried, seen = f"connect to {consumer.engine}", f"the environment variable {variable} is not set"
+        raise ConsumerError(consumer.name, tried, seen, f"export {variable} with the URL of the server")
+    return os.environ[variable]
+
+
+def googlesql_code(consumer: ConsumerSpec) -> str | None:
+    """Give the compiled code of an engine that comes as WebAssembly."""
+    if consumer.engine != "googlesql":
+        return None
+    from auditor.decode.googlesql import compiled_module  # most consumers have no use for it
+
+    try:
+        path = compiled_module()
+    except OSError as error:
+        raise ConsumerError(consumer.name, "compile GoogleSQL", str(error), "set XDG_CACHE_HOME") from error
+    return None if path is None else str(path)
 
 
 def sql_plan(

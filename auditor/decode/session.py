@@ -30,6 +30,9 @@ from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 START = 30.0
 FIRST_STRING = 3.0
 
+#: The same for SQL engines that need longer, on a busy machine.
+START_OF_ENGINE = {"spark": 180.0}
+
 #: Starts of a worker that should have a fixed clock, as the first one had, and has none.
 STARTS_FOR_CLOCK = 3
 
@@ -94,7 +97,7 @@ class Session:
         with ExitStack() as failed:
             failed.callback(exchange.close)
             try:
-                report = msgspec.json.decode(exchange.greet(pack(self.plan.config, b""), self._patience.start or START))
+                report = msgspec.json.decode(exchange.greet(pack(self.plan.config, b""), self._start_limit()))
             except Lost as lost:
                 raise death_error(self.plan, lost, exchange.process.printed()) from None
             if "error" in report:
@@ -103,6 +106,10 @@ class Session:
         ready: dict[str, Any] = report["ready"]
         self._told.add_reads(ready.get("watch", {}).get("sites", ()))
         return exchange, ready
+
+    def _start_limit(self) -> float:
+        """Give the seconds that a start may take."""
+        return max(self._patience.start or START, START_OF_ENGINE.get(self.plan.config["engine"], 0.0))
 
     def _restart(self) -> Exchange:
         """Start a fresh worker, and see that it is what the first one was."""

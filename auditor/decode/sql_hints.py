@@ -36,13 +36,25 @@ _CLOCK = {
 _CHANCE = {"random", "rand", "gen_random_uuid", "uuid", "uuidv4", "uuidv7", "setseed", "nextval", "currval"}
 _SESSION = {"getvariable", "current_setting", "current_user", "session_user", "current_schema", "current_database"}
 
+#: What sqlglot calls the language of an engine; the nearest one where it has none of its own.
+_DIALECTS = {
+    "sqlite": "sqlite",
+    "postgres": "postgres",
+    "mariadb": "mysql",
+    "clickhouse": "clickhouse",
+    "datafusion": "postgres",
+    "spark": "spark",
+    "googlesql": "bigquery",
+}
+
 _TWO_DIGITS = re.compile(r"%-?y")
 
 
 def field_hints(plan: Plan, readiness: Readiness) -> dict[str, tuple[str, ...]]:
     """Give the hints of each field that an SQL consumer reads; nothing for other consumers."""
-    if plan.config["adapter"] != "sql":
+    if plan.config["adapter"] != "sql" or plan.config["statement"] != "cast":
         return {}
+    dialect = _DIALECTS.get(plan.config["engine"], "duckdb")
     model = plan.config["plan"]
     found = {}
     for field, target in readiness.reads.items():
@@ -50,11 +62,13 @@ def field_hints(plan: Plan, readiness: Readiness) -> dict[str, tuple[str, ...]]:
             column = str(model["fields"][field]["output"])
             found[field] = hints_of(model["statement"], readiness.functions, column)
         else:
-            found[field] = hints_of(target.replace(PLACE, '"value"'), readiness.functions)
+            found[field] = hints_of(target.replace(PLACE, "value"), readiness.functions, dialect=dialect)
     return {field: hints for field, hints in found.items() if hints}
 
 
-def hints_of(sql: str, functions: Mapping[str, str], column: str | None = None) -> tuple[str, ...]:
+def hints_of(
+    sql: str, functions: Mapping[str, str], column: str | None = None, *, dialect: str = "duckdb"
+) -> tuple[str, ...]:
     """Give the hints of an expression, or of what a model's output column is made of, each once.
 
     `functions` maps names to the engine's words on their stability. A text that sqlglot cannot read gives none.
@@ -62,30 +76,30 @@ def hints_of(sql: str, functions: Mapping[str, str], column: str | None = None) 
     >>> hints_of("coalesce(try_cast(value as date), current_date)", {"current_date": "CONSISTENT_WITHIN_QUERY"})
     ('calls current_date (the clock; DuckDB: CONSISTENT_WITHIN_QUERY)',)
     """
-    tree = _tree(sql)
+    tree = _tree(sql, dialect)
     if tree is None:
         return ()
     reached = _reached(tree, column) if column is not None else None
-    found = _hints_of(sql, tuple(functions.items()))
+    found = _hints_of(sql, dialect, tuple(functions.items()))
     return tuple(dict.fromkeys(hint for node, hint in found if reached is None or _concerns(node, reached)))
 
 
 @lru_cache(maxsize=8)
-def _tree(sql: str) -> Any:
+def _tree(sql: str, dialect: str) -> Any:
     """Parse a text; None where sqlglot cannot. A model is asked about once for each of its columns."""
     import sqlglot  # takes 0.1 s, and most consumers have no SQL
     from sqlglot.errors import SqlglotError
 
     try:
-        return sqlglot.parse_one(sql, dialect="duckdb")
+        return sqlglot.parse_one(sql, dialect=dialect)
     except SqlglotError:
         return None
 
 
 @lru_cache(maxsize=8)
-def _hints_of(sql: str, functions: tuple[tuple[str, str], ...]) -> list[tuple[Any, str]]:
+def _hints_of(sql: str, dialect: str, functions: tuple[tuple[str, str], ...]) -> list[tuple[Any, str]]:
     """Give each hint in a text with its node, whatever column it concerns."""
-    tree, words = _tree(sql), dict(functions)
+    tree, words = _tree(sql, dialect), dict(functions)
     return [] if tree is None else [(node, hint) for node in tree.walk() for hint in _of(node, words)]
 
 

@@ -139,6 +139,7 @@ class Supervisor:
         queue.put_back([again])
         for index in again:
             found.faults.pop(index, None)
+            found.engine_warnings.pop(index, None)
         return len(again)
 
     def _next_frame(self, job: Job, queue: Queue) -> Frame | None:
@@ -179,6 +180,7 @@ class Supervisor:
                 found.faults[indices[at]] = kinds[kind]
             if header.failed:
                 found.failures.append(kinds[0])
+        found.engine_warnings.update((indices[at], text) for at, text in header.warned)
         if isinstance(indices, range):
             found.texts[indices.start : indices.start + len(texts)] = texts
         else:

@@ -28,7 +28,10 @@ class ProbeString:
 
 @dataclass(frozen=True)
 class ProbeOutcome:
-    """What one consumer made of a probe string: a status letter, and for a value its tagged text and grain key."""
+    """What one consumer made of a probe string: a status letter, and for a value its tagged text and grain key.
+
+    `warning` is what an SQL engine said or did silently beside the value.
+    """
 
     field: str
     consumer: str
@@ -37,6 +40,7 @@ class ProbeOutcome:
     value: str | None = None
     key: str | None = None
     error: str | None = None
+    warning: str | None = None
 
 
 #: Words that say that there is no value, and words that say nothing.

@@ -79,7 +79,7 @@ def _is_unticked(outcome: ProbeOutcome) -> bool:
 
 
 def _collapsed_junk(column: _Column) -> list[ProbeOutcome]:
-    """Give the junk that has the value of a good string, or of other junk."""
+    """Give the junk that has the value of a good string, or of other junk, or that the engine itself warned of."""
     junk = [outcome for outcome in column.of_kind("junk") if not _is_echo(column, outcome)]
     by_key: dict[str | None, list[ProbeOutcome]] = defaultdict(list)
     for outcome in junk:
@@ -90,7 +90,9 @@ def _collapsed_junk(column: _Column) -> list[ProbeOutcome]:
     good = {outcome.key for outcome in column.of_kind("sound", "positive", "negative")}
     alone = [key for key, some in by_key.items() if key not in good and len(some) < 2]
     good |= _good_keys_of_data(column, alone)
-    return [outcome for key, some in by_key.items() if key in good or len(some) > 1 for outcome in some]
+    return [
+        outcome for key, some in by_key.items() for outcome in some if key in good or len(some) > 1 or outcome.warning
+    ]
 
 
 def _good_keys_of_data(column: _Column, keys: Sequence[str | None]) -> set[str | None]:
@@ -123,6 +125,7 @@ def _content(outcome: ProbeOutcome) -> str:
 
 def _collapse_draft(column: _Column, junk: Sequence[ProbeOutcome], negative: Sequence[ProbeOutcome]) -> Draft:
     says = "; ".join(part for part in (_says(junk), _says(negative)) if part)
+    warned = next((outcome.warning for outcome in (*junk, *negative) if outcome.warning), None)
     role = column.census.role_of(column.field, (column.consumer,))
     picked = pick(column.census, column.field, _affected(column, junk, negative), role)
     return Draft(
@@ -131,7 +134,8 @@ def _collapse_draft(column: _Column, junk: Sequence[ProbeOutcome], negative: Seq
         field=column.field,
         consumers=(column.consumer,),
         title=f"{column.consumer} gives a value of {column.field} for what is none: {says}",
-        detail=f"A failure of {column.consumer} cannot be told from a value: {says}.",
+        detail=f"A failure of {column.consumer} cannot be told from a value: {says}."
+        + (f" Its engine gives the value and only warns: {warned}." if warned else ""),
         cause=_cause(column, bool(negative)),
         fixes=_FIXES,
         fingerprint=fingerprint(COLLAPSE_CODE, column.field, (column.consumer,)),

@@ -73,7 +73,12 @@ class WitnessBook:
 def probe_witness(outcomes: Sequence[ProbeOutcome], note: str = "") -> Witness:
     """Give the witness of one probe string, with the outcomes that several consumers had with it."""
     decodings = {
-        outcome.consumer: Decoding(STATUS_OF[outcome.status], outcome.value, outcome.error)  # type: ignore[arg-type]
+        outcome.consumer: Decoding(
+            STATUS_OF[outcome.status],  # type: ignore[arg-type]
+            outcome.value,
+            outcome.error,
+            warning=outcome.warning,
+        )
         for outcome in outcomes
     }
     return shortened(Witness(raw=outcomes[0].probe.token, decodings=decodings, role="probe", note=note))

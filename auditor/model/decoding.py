@@ -31,17 +31,22 @@ class Decodings:
 
     `texts[i]` is the value as tagged text (``date:2024-03-01``, ``decimal:12.50``), or None when `faults[i]` says why
     there is none. `failures` says why a batch failed as a whole, which is then the fault of each of its values.
+    `warnings` are about the process: a value that was lost in company and not alone. `engine_warnings` are what an SQL
+    engine said or did silently beside a value: a warning, a truncation, a number that wrapped.
     """
 
     texts: list[str | None]
     faults: dict[int, Fault] = field(default_factory=dict)
     warnings: dict[int, str] = field(default_factory=dict)
+    engine_warnings: dict[int, str] = field(default_factory=dict)
     failures: list[Fault] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Decoding:
     """One raw value as one consumer reads it in one environment; `value` is tagged text.
+
+    `warning` is what an SQL engine said or did silently beside it.
 
     >>> Decoding("value", "date:2024-03-01").value, Decoding("rejected", error="ValueError: no date").value
     ('date:2024-03-01', None)
@@ -51,6 +56,7 @@ class Decoding:
     value: str | None = None
     error: str | None = None
     environment: str = "base"
+    warning: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """A run as the public JSON document (``run.json``, schema 1) and back, exactly; pure, no I/O.
 
-Keys are the names of the dataclasses, so a field added to a noun appears here by itself. Two shapes differ: a column's
-verdicts lie flat beside its other counts, and an interval is ``[low, high]``.
+Keys are the names of the dataclasses, so a field added to a noun appears here by itself. Three shapes differ: a
+column's verdicts lie flat beside its other counts, an interval is ``[low, high]``, and a decoding has a `warning` only
+where there is one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from auditor.errors import StoreError
+from auditor.model.decoding import Decoding
 from auditor.model.run import SCHEMA, Column, Finding, Interval, Run
 from auditor.model.verdicts import FIELD_VERDICTS
 
@@ -57,6 +59,8 @@ def _plain(value: Any) -> Any:
         return [value.low, value.high] if math.isfinite(value.low) and math.isfinite(value.high) else None
     if names := _names(kind):
         plain = {name: _plain(getattr(value, name)) for name in names}
+        if kind is Decoding and value.warning is None:
+            del plain["warning"]
         return {**plain, **_derived(value)} if kind is not Column else _flat(value, plain)
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}

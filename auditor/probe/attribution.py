@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from auditor.decode.clock import reads_clock_elsewhere
 from auditor.decode.session import Session
 from auditor.model.dependence import Answer, Mover, Place, Site, Watch
 from auditor.model.environment import Environment
@@ -41,6 +42,8 @@ def attribute(launcher: Launcher, questions: Mapping[str, Question], movers: Seq
 
 def _sites_of(launcher: Launcher, chosen: Chosen) -> tuple[dict[Place, Site], tuple[Site, ...]]:
     """Give the line that moves each place, or the lines that may where none can be watched alone."""
+    if reads_clock_elsewhere(launcher.consumer):
+        return {}, ()
 
     def ask(session: Session, environment: Environment) -> tuple[dict[Place, Answer], tuple[Site, ...], bool]:
         decoded = decode_some(launcher, session, environment, chosen.questions, chosen.sent)

@@ -119,6 +119,7 @@ def _place(found: Decodings, positions: Sequence[int], part: Decodings) -> None:
         found.texts[position] = text
     found.faults.update({positions[at]: fault for at, fault in part.faults.items()})
     found.warnings.update({positions[at]: warning for at, warning in part.warnings.items()})
+    found.engine_warnings.update({positions[at]: warning for at, warning in part.engine_warnings.items()})
     found.failures.extend(part.failures)
 
 
@@ -156,4 +157,5 @@ def append(found: Decodings, more: Decodings) -> None:
     found.texts.extend(more.texts)
     found.faults.update({start + position: fault for position, fault in more.faults.items()})
     found.warnings.update({start + position: warning for position, warning in more.warnings.items()})
+    found.engine_warnings.update({start + position: warning for position, warning in more.engine_warnings.items()})
     found.failures.extend(more.failures)

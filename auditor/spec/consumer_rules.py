@@ -9,6 +9,7 @@ from auditor.spec.entry import Entry
 from auditor.spec.field_rules import REFERENCE_READERS
 from auditor.spec.keys import ADAPTERS_OF
 from auditor.spec.mistakes import Mistakes, suggest
+from auditor.spec.sql_rules import check_sql
 
 #: Bytes of resident memory that a program and what it starts may use, where the spec does not say.
 PROGRAM_MEMORY = 2 * 1024**3
@@ -64,28 +65,6 @@ def _check_pydantic(name: str, consumer: Entry, folder: Path, mistakes: Mistakes
         consumer.values["receives"] = "json"
 
 
-def _check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
-    if not consumer.has("engine"):
-        mistakes.add(("consumers", name, "engine"), "is missing", 'add engine = "duckdb"')
-    if consumer.has("model"):
-        model = consumer.get("model")
-        if model is not None and not (folder / consumer.get("root", ".") / model).is_file():
-            what = f"there is no file {folder / consumer.get('root', '.') / model}"
-            mistakes.add(("consumers", name, "model"), what, _relative_to(consumer))
-        return
-    if consumer.has("scope"):
-        hint = "remove it; an expression reads its own column alone, and a model file is named by `model`"
-        mistakes.add(("consumers", name, "scope"), "makes no sense without a model file", hint)
-    if not consumer.has("reads"):
-        hint = 'such as reads.total = "try_cast({value} as decimal(18, 2))", or model = "models/contracts.sql"'
-        mistakes.add(("consumers", name), "a sql consumer needs either reads or model", hint)
-    for field, expression in consumer.get("reads", {}).items():
-        if "{value}" not in expression:
-            hint = f'such as reads.{field} = "try_cast({{value}} as date)"'
-            what = f'the expression "{expression}" has no {{value}}'
-            mistakes.add(("consumers", name, "reads", field), what, hint)
-
-
 def _check_process(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
     if not consumer.has("command"):
         hint = 'add command = ["node", "portal/read.mjs"]: the program and its arguments'
@@ -101,7 +80,7 @@ def _check_process(name: str, consumer: Entry, folder: Path, mistakes: Mistakes)
 _RULES: dict[str, Callable[[str, Entry, Path, Mistakes], None]] = {
     "python": _check_python,
     "pydantic": _check_pydantic,
-    "sql": _check_sql,
+    "sql": check_sql,
     "process": _check_process,
 }
 
@@ -127,10 +106,6 @@ def _check_places(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) 
 
 def _is_interpreter(folder: Path, interpreter: str) -> bool:
     return (folder / Path(interpreter).expanduser()).is_file()
-
-
-def _relative_to(consumer: Entry) -> str:
-    return "the path is relative to " + ("the consumer's root" if consumer.has("root") else "the folder of the spec")
 
 
 def _is_target(target: str) -> bool:

@@ -17,6 +17,10 @@ FieldType = Literal[
     "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
 ]
 Adapter = Literal["python", "pydantic", "sql", "process"]
+Engine = Literal[
+    "duckdb", "sqlite", "postgres", "mariadb", "clickhouse", "datafusion", "spark", "googlesql", "sqlalchemy"
+]
+Statement = Literal["cast", "insert", "copy"]
 Receives = Literal["text", "json", "python"]
 Rounding = Literal["half_up", "half_even", "down"]
 
@@ -97,9 +101,17 @@ class ConsumerSpec(Table):
     )
     reads: dict[str, str] = Field(
         default_factory=dict,
-        description="Parser of each field: module:function, a model's field, an SQL expression, a program's own name.",
+        description="Parser of each field: module:function, a model's field, an SQL expression or, where values are "
+        "loaded, a column's type, a program's own name.",
     )
-    engine: Literal["duckdb"] | None = Field(None, description="SQL engine.")
+    engine: Engine | None = Field(None, description="SQL engine.")
+    statement: Statement = Field(
+        "cast", description="SQL: values pass an expression (cast), or are loaded into a column (insert, copy)."
+    )
+    connection: str | None = Field(
+        None, description="SQL: env:NAME, the variable with the URL of a server that runs; without it one is started."
+    )
+    server: str | None = Field(None, description="SQL: folder of the programs of a server that is started.")
     model: str | None = Field(None, description="module:Model of a pydantic consumer, or path of an SQL model file.")
     scope: Literal["payload", "field"] = Field(
         "payload", description="Pydantic and SQL model files: read the whole payload, or each field alone."

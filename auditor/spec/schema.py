@@ -76,7 +76,10 @@ def _consumer_rules() -> list[dict[str, Any]]:
             {"required": ["command"], "properties": {"receives": {"enum": ["text", "json"]}}},
         ),
         {
-            "if": {"properties": {"adapter": {"const": "sql"}}, "not": {"required": ["model"]}},
+            "if": {
+                "properties": {"adapter": {"const": "sql"}, "statement": {"const": "cast"}},
+                "not": {"required": ["model"]},
+            },
             "then": {"properties": {"reads": expressions}},
         },
     ]

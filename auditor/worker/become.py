@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # the public module spends 10 ms of every launch on its enumerations
 
+USER = "--user="
+PR_SET_PDEATHSIG = 1
+
 
 def inherited_environment() -> dict[bytes, bytes]:
     """Give the environment as it was handed over: the interpreter may have added LC_CTYPE to its own."""
@@ -30,8 +33,27 @@ def inherited_environment() -> dict[bytes, bytes]:
     return variables
 
 
+def drop_to(user: str) -> None:
+    """Become another user, UID:GID, and die with the parent as before: to change users ends that, too."""
+    import ctypes
+
+    uid, _, gid = user.partition(":")
+    os.setgroups([])
+    os.setresgid(int(gid), int(gid), int(gid))
+    os.setresuid(int(uid), int(uid), int(uid))
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def become(command: list[str], launcher: str) -> int:
-    """Run the command in place of this process; 127 where it is not found, 126 where it cannot be run."""
+    """Run the command in place of this process; 127 where it is not found, 126 where it cannot be run.
+
+    A first word ``--user=UID:GID`` is the user that runs it.
+    """
+    if command[0].startswith(USER) and len(command) > 1:
+        drop_to(command[0][len(USER) :])
+        command = command[1:]
     for name in ("SIGPIPE", "SIGXFSZ"):  # the interpreter ignores them, and that would be inherited
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     try:

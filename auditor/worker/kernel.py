@@ -11,6 +11,7 @@ from builtins import (
     hasattr,
     isinstance,
     len,
+    list,
     range,
     sorted,
     type,
@@ -45,6 +46,7 @@ class Outcome:
         self.stop = ""
         self.failed = False
         self.broken: List[str] = []
+        self.warned: Dict[int, str] = {}
 
     def fault(self, index: int, status: str, error: str) -> None:
         """Note that a string has no value."""
@@ -78,6 +80,8 @@ class Outcome:
             header["failed"] = True
         if self.broken:
             header["broken"] = self.broken
+        if self.warned:
+            header["warned"] = list(self.warned.items())
         return header
 
 
@@ -123,7 +127,9 @@ def decode_each(parse: Callable[[Any], Any], values: List[Any], base: int, tags:
 def decode_whole(decode: Callable[..., Any], field: str, values: List[Any]) -> Outcome:
     """Decode a frame in one call of an adapter that works on columns."""
     outcome = Outcome()
-    texts, faults = decode(field, values)
+    texts, faults, *warned = decode(field, values)
+    if warned:
+        outcome.warned = warned[0]
     outcome.texts = [text or "" for text in texts]
     for index in sorted(faults):
         status, error = faults[index]
@@ -197,8 +203,10 @@ class Kernel:
         if not self.whole:
             return decode_each(self.parser(field, mode), values, base, self.tags[field], self.channel)
         self.channel.words[0] = base
+        adapter = self.adapter
+        if hasattr(adapter, "moved"):
+            adapter.moved = lambda done: self.channel.words.__setitem__(0, base + min(done, len(values) - 1))
         try:
-            adapter = self.adapter
             return decode_whole(adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values)
         except (MemoryError, Ended) as error:
             outcome = Outcome()

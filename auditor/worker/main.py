@@ -11,22 +11,23 @@ in order:
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
 reply ends before the string that exhausted the memory, and so does this process; with ``broken``, [tried, seen, hint],
-the consumer is none that can be audited. ``failed`` is there only where a batch failed as a whole. ``modules`` is there
-only where the consumer has imported something since the last reply: [name, file] of each; ``sites`` where its clock
-reads are watched: [file, line, function, at import, reads] of each line that has read since. PROGRESS is shared memory
-of two 64-bit words: the position being decoded (base + index; base + length between frames), and the reason for
-leaving.
+the consumer is none that can be audited. ``warned``, [index, text] of each, is what an engine said beside its values.
+``failed`` is there only where a batch failed as a whole. ``modules`` is there only where the consumer has imported
+something since the last reply: [name, file] of each; ``sites`` where its clock reads are watched: [file, line,
+function, at import, reads] of each line that has read since. PROGRESS is shared memory of two 64-bit words: the
+position being decoded (base + index; base + length between frames), and the reason for leaving.
 
 An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its path, with
 
     open_adapter(config: dict) -> adapter
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
-path), reads (field: target), receives, batch, scope, carried, model, engine, settings, plan, command, memory, timeout,
-network (False where there should be none), catalogue (whether the engine is asked for `functions`), travel (True for
-the last way to fix the clock), launcher (what the command of a program of the consumer's own starts with, so that its
-clock is fixed too), children ({name: value} of the process environment for what a parser starts, so that its clock is
-fixed too), watch (None, or what `attribution.Attribution` takes). The adapter has
+path), reads (field: target), receives, batch, scope, carried, model, engine, settings, statement, connection (a
+secret), server, compiled (a file, of GoogleSQL), plan, command, memory, timeout, network (False where there should be
+none), catalogue (whether the engine is asked for `functions`), travel (True for the last way to fix the clock),
+launcher (what the command of a program of the consumer's own starts with, so that its clock is fixed too), children
+({name: value} of the process environment for what a parser starts, so that its clock is fixed too), watch (None, or
+what `attribution.Attribution` takes). The adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
                                alone [field]: read without their payload whatever the scope; functions {name: the
@@ -38,7 +39,10 @@ fixed too), watch (None, or what `attribution.Attribution` takes). The adapter h
     payload_parser(field)      the same for the JSON text of a whole payload (optional)
     batch_parser(field)        the same for a list of raw values: a sequence of as many objects out (optional)
 or, instead of `parser`,
-    decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why
+    decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why; a third
+                                                      part may be {index: what the engine warned of}
+    moved                                             set to a function that takes how many values are done, for an
+                                                      engine that takes long for some of them (optional)
     decode_payloads(field, rows)                      the same for payloads as rows: JSON lists of texts (optional)
 
 The kernel loops, keeps the progress word, turns objects into tagged text and catches whatever is raised. A start that

@@ -1,4 +1,4 @@
-"""Adapter for SQL on DuckDB: an expression per field, or the warehouse's whole model on a mocked source.
+"""Adapter for SQL: an expression per field, or on DuckDB the warehouse's whole model on a mocked source.
 
 ``reads`` maps a field to an expression with ``{value}`` in the place of the column. ``plan`` is None or, as
 `auditor/decode/sql_model.py` makes it, the model with the source column and the output column of each field. Its
@@ -116,6 +116,8 @@ def put_back(
     return whole, moved
 
 
-def open_adapter(config: "Dict[str, Any]") -> SqlAdapter:
+def open_adapter(config: "Dict[str, Any]") -> "Any":
     """Open the engine, and check every expression and the model on empty tables."""
+    if config.get("engine", "duckdb") != "duckdb":
+        return __import__(__name__.rpartition(".")[0] + ".sql_columns", fromlist=["_"]).ColumnAdapter(config)
     return SqlAdapter(config)

@@ -1,0 +1,151 @@
+"""What engines have in common: a module that may be missing, a column that was read, an expression in its place."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from .trouble import LONGEST, StartError, describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Optional, Sequence
+
+PLACE = "{value}"
+
+NAME = re.compile("[A-Za-z_][A-Za-z0-9_.]*")
+
+NUL = "NUL: no text of the engine can hold it"
+
+
+class Column:
+    """What a reader made of a column: a text or None for each value, and by index why there is none or what is odd.
+
+    `errors` are refusals, `late` are values for which the engine ran out of time, `warnings` what it said or did
+    beside giving a value.
+    """
+
+    def __init__(self, texts: "List[Optional[str]]") -> None:
+        self.texts = texts
+        self.errors: "Dict[int, str]" = {}
+        self.late: "Dict[int, str]" = {}
+        self.warnings: "Dict[int, str]" = {}
+
+
+def required(name: str, extra: str) -> "Any":
+    """Import the module that speaks to an engine; StartError names the extra that installs it."""
+    try:
+        return __import__(name, fromlist=["_"])
+    except BaseException as error:  # an import may raise anything
+        hint = "install it with: python -m pip install 'fidelity-auditor[%s]'" % extra
+        raise StartError("import " + name, describe(error), hint) from error
+
+
+def in_place(target: str, column: str, tried: str) -> str:
+    """Write an expression with the column in its place, on lines of its own so that its comments end with it."""
+    if PLACE not in target:
+        raise StartError(tried, "the expression does not mention {value}", "such as cast({value} as date)")
+    return "(\n" + target.replace(PLACE, column) + "\n)"
+
+
+def known_name(name: str) -> str:
+    """Give the name of a setting, which no quoting protects in every engine."""
+    if NAME.fullmatch(name) is None:
+        seen = "the name has other signs than letters, digits, dots and underscores"
+        raise StartError("set %s" % name, seen, "correct the consumer's `settings`")
+    return name
+
+
+def setting_error(name: str, value: str, message: str) -> "StartError":
+    """Say that the engine does not take a setting."""
+    return StartError("set %s to '%s'" % (name, value), message, "correct the consumer's `settings`")
+
+
+def shortened(message: str) -> str:
+    """Cut a message that quotes a long value."""
+    message = message.strip()
+    return message if len(message) <= LONGEST else message[:LONGEST] + "…"
+
+
+class Refused(Exception):
+    """A statement that the engine refused as a whole: one of its values, or more, cannot be read."""
+
+
+def by_halves(
+    rows: "Sequence[int]",
+    run: "Callable[[Sequence[int]], None]",
+    column: Column,
+    moved: "Optional[Callable[[int], None]]" = None,
+) -> None:
+    """Run a statement over rows; where it is refused, over its halves, down to the rows that are refused alone.
+
+    `moved` is told how many rows are done.
+    """
+    waiting = [rows] if len(rows) else []
+    while waiting:
+        part = waiting.pop()
+        if moved is not None:
+            moved(part[0])
+        try:
+            run(part)
+        except Refused as error:
+            if len(part) == 1:
+                column.errors[part[0]] = shortened(str(error))
+            elif len(part) <= 4:  # where one is refused, its neighbours often are
+                waiting += [part[at : at + 1] for at in reversed(range(len(part)))]
+            else:
+                half = len(part) // 2
+                waiting += [part[half:], part[:half]]
+
+
+class Wording:
+    """How an engine words the refusal of a plain cast: learned from its own messages, until some were alike.
+
+    The engine is asked for the message of each value until then, and of every value that its wording may not quote
+    whole.
+    """
+
+    ALIKE = 5
+    QUOTED = re.compile("[ -&(-~]{1,60}")
+
+    def __init__(self) -> None:
+        self.pattern: "Optional[List[str]]" = None
+        self.alike = 0
+
+    def learn(self, value: str, message: str) -> None:
+        """Take up one message of the engine."""
+        parts = message.split("'%s'" % value)
+        if len(parts) != 2 or not self.QUOTED.fullmatch(value):
+            return
+        self.alike = self.alike + 1 if parts == self.pattern else 1
+        self.pattern = parts
+
+    def of(self, value: str) -> "Optional[str]":
+        """Give the message of a value, None where the engine must be asked."""
+        if self.pattern is None or self.alike < self.ALIKE or not self.QUOTED.fullmatch(value):
+            return None
+        return ("'%s'" % value).join(self.pattern)
+
+
+INTEGER = re.compile("[+-]?[0-9]{1,40}")
+DECIMAL = re.compile(r"[+-]?[0-9]{1,40}\.[0-9]{1,40}")
+ISO_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def silent_change(value: str, text: str, tag: str, scale: int = 0) -> str:
+    """Say how the engine's text of a value is not what the value itself says, although it warned of nothing.
+
+    Asked where an engine wraps numbers, cuts digits and carries days over; nothing where value and text agree.
+    `scale` are the digits behind the point that the engine's type has.
+    """
+    if tag in ("date", "datetime"):
+        differs = ISO_DATE.match(value) is not None and text[:10] != value[:10] and value[10:11] in ("", "T", " ")
+        return "gave %s for %s, and no error" % (text, value[:40]) if differs else ""
+    if tag not in ("int", "decimal") or not (INTEGER.fullmatch(value) or DECIMAL.fullmatch(value)):
+        return ""
+    said, given = Decimal(value), Decimal(text)
+    if abs(said - given) >= 1:
+        return "gave %s for %s, and no error: the number wrapped" % (text, value)
+    half = Decimal(5).scaleb(-scale - 1)
+    is_cut = abs(said - given) > half or (abs(said - given) == half and abs(given) < abs(said))
+    return "cut digits of %s, and did not round" % value if is_cut else ""

@@ -1,0 +1,185 @@
+"""Spark, in a local session: one thread, no user interface, nothing written beside its temporary folder.
+
+A cast that raises takes its job with it and costs a tenth of a second. A plain cast is tried first, with the form that
+was measured to accept the same strings; its refusals are worded as Spark words them. Any other expression is run as it
+is written, over ever fewer values.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+
+from .engine_common import Column, Refused, Wording, by_halves, in_place, known_name, required, setting_error, shortened
+from .trouble import Ended, StartError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Optional, Sequence
+
+ZONE = "spark.sql.session.timeZone"
+
+#: What is recorded of a session beside what the consumer sets.
+RECORDED = (ZONE, "spark.sql.ansi.enabled", "spark.sql.legacy.timeParserPolicy")
+
+SESSION = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.structuredLogging.enabled": "false",
+}
+
+TAGS = (
+    ("timestamp", "datetime"),
+    ("date", "date"),
+    ("decimal", "decimal"),
+    ("boolean", "bool"),
+    ("string", "text"),
+    ("varchar", "text"),
+    ("char", "text"),
+    ("double", "float"),
+    ("float", "float"),
+    *((name, "int") for name in ("bigint", "int", "smallint", "tinyint")),
+)
+
+PLAIN_CAST = re.compile(r"\s*cast\s*\(\s*\{value\}\s+as\s+([\w ]+(?:\([\d, ]*\))?)\s*\)\s*", re.IGNORECASE)
+
+
+class Engine:
+    """One session."""
+
+    server = None
+    moved: "Optional[Callable[[int], None]]" = None
+
+    def __init__(self, config: "Dict[str, Any]") -> None:
+        self.module = required("pyspark.sql", "spark")
+        self.errors = required("pyspark.errors", "spark").PySparkException
+        self.arrow = required("pyarrow", "spark")
+        self.gone = (ConnectionError, required("py4j.protocol", "spark").Py4JNetworkError)
+        self.session = self._open()
+        given = dict(config["settings"])
+        if not any(name.lower() == ZONE.lower() for name in given):
+            self._set(ZONE, os.environ.get("TZ") or "UTC")
+        for name, value in given.items():
+            self._set(name, value)
+        self.name = "spark " + str(self.session.version)
+        java = self.session.sparkContext._jvm.java.lang.System.getProperty("java.version")
+        self.settings: "Dict[str, str]" = {"java": str(java)}
+        for name in [*given, *(name for name in RECORDED if name not in given)]:
+            self.settings[name] = str(self.session.conf.get(name))
+
+    def _open(self) -> "Any":
+        builder = self.module.SparkSession.builder.master("local[1]").appName("auditor")
+        folder = tempfile.gettempdir()
+        for name, value in {**SESSION, "spark.local.dir": folder, "spark.sql.warehouse.dir": folder}.items():
+            builder = builder.config(name, value)
+        try:
+            session = builder.getOrCreate()
+            session.sparkContext.setLogLevel("OFF")
+        except Exception as error:
+            hint = "Spark needs a Java runtime: apt-get install openjdk-17-jre-headless, or set JAVA_HOME in `env`"
+            raise StartError("start a local Spark session", shortened(str(error)), hint) from error
+        return session.newSession()  # its settings are its own, whatever another one of this process has set
+
+    def _set(self, name: str, value: str) -> None:
+        try:
+            self.session.conf.set(known_name(name), value)
+        except self.errors as error:
+            raise setting_error(name, value, self.said(error)) from error
+
+    def fill(self, rows: "Sequence[int]", values: "Sequence[str]") -> None:
+        """Make values the table that expressions read."""
+        table = self.arrow.table(
+            {"i": self.arrow.array(rows, self.arrow.int64()), "value": self.arrow.array(values, self.arrow.string())}
+        )
+        self.session.createDataFrame(table).createOrReplaceTempView("mock")
+
+    def columns(self, sql: str) -> "List[List[Any]]":
+        """Give the columns of a query; Refused where it raises."""
+        try:
+            return [column.to_pylist() for column in self.session.sql(sql).toArrow().columns]
+        except self.errors as error:
+            raise Refused(self.said(error)) from error
+
+    def said(self, error: BaseException) -> str:
+        """Give the engine's message of an error, without the place in our query and its stack."""
+        return shortened(re.split(r"\n== SQL|\n\nJVM stacktrace|\n\tat ", str(error))[0])
+
+    def reader(self, field: str, target: str, kind: str) -> "Expression":
+        """Give what reads a field."""
+        return Expression(self, field, target)
+
+    def canary(self) -> "Dict[str, Any]":
+        """Say what clock the engine itself sees; a virtual machine of its own is not reached by ours."""
+        now = self.columns("SELECT CAST(unix_micros(current_timestamp()) AS STRING) AS t")[0][0]
+        return {"clock": int(now) / 1e6}
+
+
+class Expression:
+    """The consumer's expression over a column."""
+
+    def __init__(self, engine: Engine, field: str, target: str) -> None:
+        self.engine, self.shown = engine, target
+        tried = "reads.%s = %s on %s" % (field, target, engine.name)
+        sql = in_place(target, "`value`", tried)
+        self.query = "SELECT i, CAST(x AS STRING) AS t FROM (SELECT i, %s AS x FROM mock) AS r" % sql
+        plain = PLAIN_CAST.fullmatch(target)
+        self.tried = None if plain is None else self.query.replace(sql, "TRY_CAST(`value` AS %s)" % plain.group(1))
+        if engine.settings["spark.sql.ansi.enabled"] != "true":
+            self.tried = None  # without ANSI the cast itself gives NULL
+        self.wording = Wording()
+        try:
+            engine.fill([0], [""])
+            kinds = [one.dataType.simpleString() for one in engine.session.sql("SELECT %s AS x FROM mock" % sql).schema]
+        except engine.errors as error:
+            raise StartError(tried, engine.said(error), "correct the expression") from error
+        if len(kinds) != 1:
+            raise StartError(tried, "it gives %d columns" % len(kinds), "give one expression")
+        self.kind = kinds[0]
+        self.tag = next((tag for name, tag in TAGS if self.kind.startswith(name)), "other")
+
+    def read(self, values: "List[str]") -> Column:
+        """Give the value of each text."""
+        column = Column([None] * len(values))
+        rows = range(len(values))
+        if self.tried is None:
+            by_halves(rows, lambda part: self._run(self.query, part, values, column), column, self.engine.moved)
+            return column
+        if values:
+            self._run(self.tried, rows, values, column)
+        for row in rows:
+            if column.texts[row] is None:
+                self._say_why(row, values, column)
+        return column
+
+    def _say_why(self, row: int, values: "Sequence[str]", column: Column) -> None:
+        """Give a refusal of a plain cast its message; the cast itself has the last word where it is asked."""
+        message = self.wording.of(values[row])
+        if message is not None:
+            column.errors[row] = message
+            return
+        if self.engine.moved is not None:
+            self.engine.moved(row)
+        try:
+            self._run(self.query, [row], values, column)
+        except Refused as error:
+            column.errors[row] = str(error)
+            self.wording.learn(values[row], str(error))
+
+    def _run(self, query: str, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
+        self.engine.fill(rows, [values[row] for row in rows])
+        found = self.engine.columns(query)
+        if not found:
+            raise Ended("Spark gave an answer without columns")
+        if len(found[0]) != len(rows):
+            raise Refused("the expression gives %d rows for %d values" % (len(found[0]), len(rows)))
+        for row, text in zip(*found):  # noqa: B905 - no `strict` on Python 3.8
+            column.texts[row] = text
+
+
+def open_engine(config: "Dict[str, Any]") -> Engine:
+    """Start a session."""
+    return Engine(config)

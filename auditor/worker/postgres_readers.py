@@ -1,0 +1,212 @@
+"""How PostgreSQL reads a column: an expression, an INSERT per value, or COPY; see `engine_postgres.py`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from .engine_common import NUL, Column, in_place, shortened
+from .sql_engine import Column as JoinedColumn
+from .trouble import StartError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import List, Tuple
+
+    from .engine_postgres import Engine
+
+PARAMETER = "auditor_value"
+
+#: Tags by the number of a type, which no version changes.
+TAGS = {
+    **dict.fromkeys((16,), "bool"),
+    **dict.fromkeys((20, 21, 23), "int"),
+    **dict.fromkeys((790, 1700), "decimal"),
+    **dict.fromkeys((700, 701), "float"),
+    **dict.fromkeys((1082,), "date"),
+    **dict.fromkeys((1114, 1184), "datetime"),
+    **dict.fromkeys((1083, 1266), "time"),
+    **dict.fromkeys((18, 19, 25, 114, 1042, 1043, 2950, 3802), "text"),
+}
+MONEY = 790
+
+#: Values of one COPY: one that is refused takes the others with it, which then come again.
+COPIED = 64
+
+
+def written(value: str, number: int) -> str:
+    """Write a value as the engine's text; dates in ISO form, whatever the session writes, by its own JSON."""
+    if TAGS.get(number) in ("date", "datetime"):
+        return "to_json(%s) #>> '{}'" % value
+    return "(%s)::%stext" % (value, "numeric::" if number == MONEY else "")
+
+
+class Expression:
+    """The consumer's expression, in a function of the session."""
+
+    def __init__(self, engine: Engine, field: str, target: str, number: int) -> None:
+        self.engine, self.shown = engine, target
+        tried = "reads.%s = %s on %s" % (field, target, engine.name)
+        sql = in_place(target, PARAMETER, tried)
+        try:
+            asked = "SELECT %s AS x FROM (SELECT NULL::text AS %s) AS mock LIMIT 0" % (sql, PARAMETER)
+            described = engine.run(asked).description
+        except engine.module.Error as error:
+            engine.see_whether_gone(error)
+            raise StartError(tried, engine.said(error), "correct the expression") from error
+        if len(described) != 1:
+            raise StartError(tried, "it gives %d columns" % len(described), "give one expression")
+        oid = described[0].type_code
+        self.kind, self.tag = engine.type_name(oid), TAGS.get(oid, "other")
+        name = "pg_temp.auditor_read_%d" % number
+        quote = "$auditor$"
+        while quote in sql:
+            quote = quote[:-1] + "x$"
+        body = (
+            "CREATE FUNCTION %s(%s text) RETURNS text LANGUAGE plpgsql AS %s\n#variable_conflict use_column\n"
+            "DECLARE auditor_read %s; BEGIN\nauditor_read := %s;\n"
+            "RETURN CASE WHEN auditor_read IS NULL THEN 'n' ELSE 'v' || (%s) END;\n"
+            "EXCEPTION WHEN OTHERS THEN RETURN 'r' || SQLSTATE || ' ' || SQLERRM;\nEND %s"
+        ) % (name, PARAMETER, quote, self.kind, sql, written("auditor_read", oid), quote)
+        # One text that the engine splits costs a third of an array of texts, and is a column all the same.
+        self.query = (
+            "SELECT %s(v) FROM unnest(string_to_array(%%s::text, %%s::text)) WITH ORDINALITY AS mock(v, i) ORDER BY i"
+        ) % name
+        try:
+            engine.run(body)
+            engine.run(self.query, ["1", "\x1e"])
+        except engine.module.Error as error:
+            engine.see_whether_gone(error)
+            raise StartError(tried, engine.said(error), "a temporary function is made for it: may you?") from error
+
+    def read(self, values: "List[str]") -> Column:
+        """Give the value of each text."""
+        column = Column([None] * len(values))
+        places = [index for index, value in enumerate(values) if "\0" not in value]
+        if len(places) < len(values):
+            sent = set(places)
+            column.errors.update({index: NUL for index in range(len(values)) if index not in sent})
+        self._read(values, places, column)
+        return column
+
+    def _mark_of_nothing(self) -> "Tuple[str]":
+        """Give the mark of an empty text that is alone, which is no text to split."""
+        return self.engine.marks(self.query, ["\x1e", "\x1e"])[0]
+
+    def _read(self, values: "List[str]", places: "List[int]", column: Column) -> None:
+        """Read some of the values; where the whole statement fails, such as by a time-out, its halves."""
+        if not places:
+            return
+        try:
+            texts = JoinedColumn([values[place] for place in places])
+            found = self.engine.marks(self.query, texts.parameters) if texts.text else [self._mark_of_nothing()]
+        except self.engine.module.Error as error:
+            self.engine.see_whether_gone(error)
+            if len(places) > 1:
+                half = len(places) // 2
+                self._read(values, places[:half], column)
+                self._read(values, places[half:], column)
+                return
+            cancelled = isinstance(error, self.engine.module.errors.QueryCanceled)
+            (column.late if cancelled else column.errors)[places[0]] = self.engine.said(error)
+            return
+        for place, (mark,) in zip(places, found):  # noqa: B905 - no `strict` on Python 3.8
+            if mark[0] == "v":
+                column.texts[place] = mark[1:]
+            elif mark[0] == "r":
+                column.errors[place] = shortened(mark[1:])
+
+
+class Load:
+    """A column of a temporary table into which each value is loaded."""
+
+    def __init__(self, engine: Engine, field: str, target: str, number: int) -> None:
+        self.engine, self.shown = engine, target
+        self.table = "pg_temp.auditor_load_%d" % number
+        tried = "load column %s %s on %s" % (field, target, engine.name)
+        try:
+            engine.run("CREATE TEMPORARY TABLE auditor_load_%d (i bigint, v %s\n)" % (number, target))
+            described = engine.run("SELECT * FROM %s LIMIT 0" % self.table).description
+        except engine.module.Error as error:
+            engine.see_whether_gone(error)
+            hint = "reads.%s is the type of the column, such as date" % field
+            raise StartError(tried, engine.said(error), hint) from error
+        if len(described) != 2:
+            raise StartError(tried, "that makes %d columns" % (len(described) - 1), "give the type of one column")
+        oid = described[1].type_code
+        self.kind, self.tag, self.text = engine.type_name(oid), TAGS.get(oid, "other"), written("v", oid)
+
+
+class Insert(Load):
+    """One INSERT per value, bound as a driver binds it: the engine takes it for a value of the column's type."""
+
+    def read(self, values: "List[str]") -> Column:
+        """Insert each value by itself."""
+        column = Column([None] * len(values))
+        sql = "INSERT INTO %s (v) VALUES (%%s) RETURNING %s" % (self.table, self.text)
+        for index, value in enumerate(values):
+            if "\0" in value:
+                column.errors[index] = NUL
+                continue
+            try:
+                column.texts[index] = self.engine.one(sql, [value])
+            except self.engine.module.Error as error:
+                self.engine.see_whether_gone(error)
+                cancelled = isinstance(error, self.engine.module.errors.QueryCanceled)
+                (column.late if cancelled else column.errors)[index] = self.engine.said(error)
+        self.engine.run("TRUNCATE " + self.table)
+        return column
+
+
+class Copy(Load):
+    """CSV rows; the engine names the line that it refuses, and the others come again without it."""
+
+    def read(self, values: "List[str]") -> Column:
+        """Load the values some at a time."""
+        column = Column([None] * len(values))
+        places = []
+        for index, value in enumerate(values):
+            if "\0" in value:
+                column.errors[index] = NUL
+            else:
+                places.append(index)
+        for start in range(0, len(places), COPIED):
+            self._copy(values, places[start : start + COPIED], column)
+        return column
+
+    def _copy(self, values: "List[str]", places: "List[int]", column: Column) -> None:
+        while places:
+            rows = io.StringIO()
+            lines = csv.writer(rows, lineterminator="\n")
+            starts = []  # the line on which each row ends: a value may hold line feeds
+            for place in places:
+                lines.writerow((place, values[place]))
+                starts.append(rows.getvalue().count("\n"))
+            try:
+                with self.engine.connection.cursor().copy("COPY %s FROM STDIN (FORMAT csv)" % self.table) as copy:
+                    copy.write(rows.getvalue())
+            except self.engine.module.Error as error:
+                self.engine.see_whether_gone(error)
+                places = self._without_refused(error, places, starts, column)
+                continue
+            for place, text in self.engine.run("SELECT i, %s FROM %s" % (self.text, self.table)).fetchall():
+                column.texts[place] = text
+            break
+        self.engine.run("TRUNCATE " + self.table)
+
+    def _without_refused(
+        self, error: BaseException, places: "List[int]", ends: "List[int]", column: Column
+    ) -> "List[int]":
+        """Note the row that an error names, and give the others; all are refused one by one where it names none."""
+        context = getattr(getattr(error, "diag", None), "context", None) or ""
+        found = re.search(r"line (\d+)", context)
+        at = next(
+            (at for at, end in enumerate(ends) if found and end >= int(found.group(1))), 0 if len(places) == 1 else -1
+        )
+        if at < 0:
+            for place in places:
+                column.errors[place] = self.engine.said(error)
+            return []
+        column.errors[places[at]] = self.engine.said(error)
+        return places[:at] + places[at + 1 :]
