@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -27,6 +27,7 @@ from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer, Place, Probed
 from auditor.model.environment import Environment
 from auditor.probe import Level, Question
+from auditor.probe.launch import InBase
 from auditor.probe.questions import lost_in, slow_in
 from auditor.probe.sent import Sent
 from auditor.probe.side_by_side import Subject, probe_side_by_side
@@ -180,13 +181,21 @@ class Answered:
         asked = {name: Request(consumer, session, self.units[name], self.batches) for name in reads}
         return _Asked(consumer, asked, self.answers)
 
-    def lost(self, consumer: str) -> int:
-        """Count the strings on which a consumer crashed or hung."""
-        return sum(lost_in(one.faults) for (_, name), one in self.answers.items() if name == consumer)
+    def in_base(self, consumer: str) -> InBase:
+        """Give what came of a consumer in the base."""
+        own = {name: one for (name, reader), one in self.answers.items() if reader == consumer}
+        return InBase(
+            lost=sum(lost_in(one.faults) for one in own.values()),
+            late=frozenset((name, token) for name, one in own.items() for token in self._late(name, one)),
+            slow=sum(slow_in(one.warnings) for one in own.values()),
+            unset=frozenset(self.sessions[consumer].readiness.not_fixed),
+        )
 
-    def slow(self, consumer: str) -> int:
-        """Count the strings that a consumer took too long for the first time only."""
-        return sum(slow_in(one.warnings) for (_, name), one in self.answers.items() if name == consumer)
+    def _late(self, name: str, answers: Answers) -> Iterator[str]:
+        tokens = self.units[name].columns["token"]
+        for row, fault in answers.faults.items():
+            if fault.status == "timed_out":
+                yield tokens.chunk(row // CHUNK)[row % CHUNK]
 
 
 def probe_all(
@@ -208,9 +217,7 @@ def probe_all(
         return Probes(level)
     recorders = {name: _Recorder(base.of(spec.consumers[name]), base.index[name]) for name in base.sessions}
     subjects = {
-        name: Subject(
-            recorder.asked.questions(spec), base.lost(name), recorder.move, base.slow(name), _telling(tell, name)
-        )
+        name: Subject(recorder.asked.questions(spec), base.in_base(name), recorder.move, _telling(tell, name))
         for name, recorder in recorders.items()
     }
     tokens = (text for one in base.units.values() for text in one.columns["token"].chunk(0)[:LOOKED_AT])

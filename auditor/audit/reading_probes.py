@@ -17,6 +17,7 @@ from auditor.model.neighbours import NeighbourProbe
 from auditor.model.run import Location
 from auditor.probe import Level, Question
 from auditor.probe.environments import Course
+from auditor.probe.launch import InBase
 from auditor.probe.neighbours import Batch, probe_neighbours
 from auditor.probe.questions import lost_in, slow_in
 from auditor.probe.sent import Sent
@@ -59,14 +60,22 @@ def sent_strings(consumer: ConsumerSpec, tokens: Sequence[str]) -> Sent:
 
 
 def probe_strings(
-    spec: AuditSpec, field: FieldSpec, sent: Mapping[str, Sent], decoded: Mapping[str, Decodings], level: Level
+    spec: AuditSpec,
+    field: FieldSpec,
+    sent: Mapping[str, Sent],
+    decoded: Mapping[str, Decodings],
+    unset: Mapping[str, Sequence[str]],
+    level: Level,
 ) -> dict[str, Elsewhere]:
-    """Probe each consumer that decoded what it was sent in the base; nothing with the level off."""
+    """Probe each consumer that decoded what it was sent in the base; nothing with the level off.
+
+    `unset` are the parts of the base that could not be set for a consumer.
+    """
     if level == "off" or not decoded:
         return {}
     subjects = {
         name: Subject(
-            {field.name: _question(field, sent[name], some)}, lost_in(some.faults), _forget, slow_in(some.warnings)
+            {field.name: _question(field, sent[name], some)}, _in_base(field, sent[name], some, unset[name]), _forget
         )
         for name, some in decoded.items()
     }
@@ -99,6 +108,16 @@ def with_company(elsewhere: Elsewhere, field: FieldSpec, tokens: Sequence[str], 
     }
     notes = (*elsewhere.not_varied, f"neighbours: {probe.not_varied}") if probe.not_varied else elsewhere.not_varied
     return replace(elsewhere, dependences=dependences, not_varied=notes)
+
+
+def _in_base(field: FieldSpec, sent: Sent, decoded: Decodings, unset: Sequence[str]) -> InBase:
+    late = (position for position, fault in decoded.faults.items() if fault.status == "timed_out")
+    return InBase(
+        lost=lost_in(decoded.faults),
+        late=frozenset((field.name, sent.tokens[position]) for position in late),
+        slow=slow_in(decoded.warnings),
+        unset=frozenset(unset),
+    )
 
 
 def _question(field: FieldSpec, sent: Sent, decoded: Decodings) -> Question:

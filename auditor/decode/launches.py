@@ -19,13 +19,18 @@ OFFLINE = WORKER.with_name("without_network.py")
 #: instants of it, and so never waits; its start takes a hundred times as long. Spark is a Java machine of its own.
 UNFIXED_ENGINES = ("clickhouse", "spark")
 
-#: The way that served a program last: what does not serve it need not be tried on every launch.
-_served: dict[str, str] = {}
+#: The way that served last, by what runs: what does not serve it need not be tried on every launch.
+_served: dict[tuple[str, ...], str] = {}
 
 
 def remember(plan: Plan) -> None:
-    """Note that of all ways, this is the one that fixed the clock of a program."""
-    _served[plan.program] = plan.clock_by
+    """Note that of all ways, this is the one that fixed the clock of what a plan runs."""
+    _served[_what_runs(plan)] = plan.clock_by
+
+
+def _what_runs(plan: Plan) -> tuple[str, ...]:
+    """Name what a clock is fixed for: the interpreter, and the program or engine that it starts for the consumer."""
+    return (plan.program, str(plan.config["engine"]), *plan.config["command"])
 
 
 def launches(plan: Plan, watch: Watch | None = None, clocks: Sequence[str] = CLOCKS) -> Iterator[Plan]:
@@ -37,7 +42,7 @@ def launches(plan: Plan, watch: Watch | None = None, clocks: Sequence[str] = CLO
     if plan.config["engine"] in UNFIXED_ENGINES:
         clocks = ()
     elif watch is None and clocks == CLOCKS:
-        clocks = CLOCKS[CLOCKS.index(_served.get(plan.program, VDSO)) :]
+        clocks = CLOCKS[CLOCKS.index(_served.get(_what_runs(plan), VDSO)) :]
     for launch in _at_clocks(plan, watch, clocks):
         yield launch if plan.network else replace(launch, command=without_network(launch.command))
 

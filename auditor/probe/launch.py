@@ -45,6 +45,20 @@ class NotVaried(Exception):
     """An environment that could not be made, or in which the consumer does not run; the text says why."""
 
 
+@dataclass(frozen=True)
+class InBase:
+    """What came of a consumer in the base environment.
+
+    `lost` strings crashed or hung, of which `late` (field, string) gave no answer in time; `slow` ones took too long
+    the first time only; `unset` are the parts that could not be set, as readiness names them.
+    """
+
+    lost: int = 0
+    late: frozenset[tuple[str, str]] = frozenset()
+    slow: int = 0
+    unset: frozenset[str] = frozenset()
+
+
 @dataclass
 class Launcher:
     """Starts processes of one consumer; `launched` and `not_varied` say what came of it.
@@ -60,8 +74,7 @@ class Launcher:
     keys: PayloadKeys | None
     pool: ThreadPoolExecutor
     stop: Stop
-    lost_in_base: int = 0
-    slow_in_base: int = 0
+    in_base: InBase = InBase()
     launched: list[Environment] = field(default_factory=list)
     not_varied: dict[str, str] = field(default_factory=dict)
     unset: set[tuple[str, object]] = field(default_factory=set)
@@ -110,7 +123,7 @@ class Launcher:
     def _in(
         self, environment: Environment, ask: Callable[[Session, Environment], Result], watch: Watch | None = None
     ) -> Result:
-        patience = Patience(START, self.lost_in_base + MORE_LOST, self.slow_in_base)
+        patience = Patience(START, self.in_base.lost + MORE_LOST, self.in_base.slow)
         try:
             with open_session(
                 self.spec,
@@ -129,8 +142,14 @@ class Launcher:
             raise NotVaried(f"{error.tried}: {error.seen}") from error
 
     def _see_that_it_varies(self, session: Session, environment: Environment) -> None:
-        """Note each factor that the worker's canary does not find; NotVaried where none is left."""
+        """Note each factor that the worker's canary does not find; NotVaried where none is left.
+
+        The others must be as in the base: a launch that lost its clock shows nothing but that.
+        """
         changed = environment.differs_in(self.base)
+        for part in session.readiness.not_fixed:
+            if part not in self.in_base.unset and part not in {PART_OF[factor] for factor in changed}:
+                raise NotVaried(f"the {part} was not as in the base")
         missing = [factor for factor in changed if PART_OF[factor] in session.readiness.not_fixed]
         for factor in missing:
             self.unset.add((factor, getattr(environment, factor)))
@@ -143,11 +162,12 @@ class Launcher:
         factors = [one for one in environment.differs_in(self.base) if (one, getattr(environment, one)) in self.unset]
         return replace(environment, **{factor: getattr(self.base, factor) for factor in factors})
 
-    def note_late(self, environment: Environment, field_name: str, string: str) -> None:
-        """Note that a string took too long: what it is there is not known."""
-        reason = f"{field_name}: no answer in time for {string[:60]}"
-        if self.lost_in_base == 0:
-            self._note(environment, reason)
+    def note_late(self, environment: Environment, field_name: str, strings: Iterable[str]) -> None:
+        """Note that a string took too long here and not in the base: what it is here is not known."""
+        for string in strings:
+            if (field_name, string) not in self.in_base.late:
+                self._note(environment, f"{field_name}: no answer in time for {string[:60]}")
+                return
 
     def _note(self, environment: Environment, reason: str) -> None:
         changed = environment.differs_in(self.base)
@@ -197,7 +217,6 @@ def _decode(
     if environment.order == "reversed":  # a parser may remember what it read of another field
         wanted.reverse()
     for name, decodings in decode_together(session, wanted, order=order):
-        late = [position for position, fault in decodings.faults.items() if fault.status == "timed_out"]
-        if late:
-            launcher.note_late(environment, name, asked[name].tokens[late[0]])
+        late = (position for position, fault in decodings.faults.items() if fault.status == "timed_out")
+        launcher.note_late(environment, name, [asked[name].tokens[position] for position in late])
         yield name, decodings

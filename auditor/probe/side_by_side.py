@@ -12,7 +12,7 @@ from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.stop import Stop
 from auditor.model.dependence import Probed
 from auditor.probe.environments import Course, Level, course_of, zones_for
-from auditor.probe.launch import Launcher, Report, silent
+from auditor.probe.launch import InBase, Launcher, Report, silent
 from auditor.probe.phases import Record
 from auditor.probe.probe import probe_consumer
 from auditor.probe.questions import Question
@@ -21,15 +21,11 @@ from auditor.spec.models import AuditSpec
 
 @dataclass(frozen=True)
 class Subject:
-    """A consumer to probe: what it is asked, how many strings the base has lost, and who hears of what moves.
-
-    `slow` is how many took too long the first time only.
-    """
+    """A consumer to probe: what it is asked, what came of it in the base, and who hears of what moves."""
 
     questions: Mapping[str, Question]
-    lost: int
+    in_base: InBase
     record: Record
-    slow: int = 0
     report: Report = silent
 
 
@@ -66,8 +62,7 @@ def probe_side_by_side(
                 keys,
                 launches,
                 stop,
-                subject.lost,
-                subject.slow,
+                subject.in_base,
                 report=subject.report,
             )
             return probe_consumer(launcher, subject.questions, course, subject.record), course

@@ -43,7 +43,7 @@ def probe(spec: AuditSpec, field: str, tokens: list[str], base: Decodings) -> Mo
     question = Question(spec.fields[field], False, 1, lambda _: tokens, lambda _: base)
     stop = Stop()
     with ThreadPoolExecutor(2) as pool:
-        launcher = Launcher(spec, consumer, environment, None, pool, stop)
+        launcher = Launcher(spec, consumer, environment, None, None, pool, stop)
         course = course_of(environment, {}, "full")
         return phase_one(launcher, {field: question}, environment, course.everything)
 
