@@ -18,6 +18,7 @@ def cache_folder() -> Path:
     trouble = OSError("nothing was tried")
     for folder in places:
         try:
+            check_can_be_listed(folder)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             check_is_ours(folder)
         except OSError as error:
@@ -25,6 +26,12 @@ def cache_folder() -> Path:
         else:
             return folder
     raise trouble
+
+
+def check_can_be_listed(folder: Path) -> None:
+    """Raise OSError for a path that LD_PRELOAD or LOCPATH would take for two: they split at blanks and colons."""
+    if any(character in " :" or character.isspace() for character in str(folder)):
+        raise OSError(f"{folder} has a blank or a colon in its path, at which the loader would split it")
 
 
 def check_is_ours(folder: Path) -> None:

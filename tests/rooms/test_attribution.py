@@ -250,6 +250,16 @@ def test_the_library_is_compiled_once_and_by_renaming(tmp_path, monkeypatch):
     assert os.listdir(tmp_path / "auditor") == [first.name]
 
 
+@pytest.mark.parametrize("name", ["my cache", "a:b", "tab\there"])
+def test_what_the_loader_would_split_is_no_place_for_a_library(tmp_path, monkeypatch, name):
+    (tmp_path / name).mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+    from auditor.decode.caches import cache_folder
+
+    assert not set(str(cache_folder())) & set(" :\t")
+    assert list((tmp_path / name).iterdir()) == []
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="a clock is preloaded on Linux only")
 def test_no_compiler_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
