@@ -58,12 +58,17 @@ class Launcher:
     not_varied: dict[str, str] = field(default_factory=dict)
     unset: set[tuple[str, object]] = field(default_factory=set)
 
+    @property
+    def is_service(self) -> bool:
+        """Say whether the consumer is a service, which is asked by one process of ours at a time."""
+        return self.consumer.adapter == "http"
+
     def each(
         self, environments: Iterable[Environment], ask: Callable[[Session, Environment], Result]
     ) -> Iterator[tuple[Environment, Result]]:
         """Run `ask` in a fresh process of each environment, side by side; gives those that could be made, in order."""
-        futures = [(one, self.pool.submit(self._in, one, ask)) for one in environments]
-        for environment, future in futures:
+        futures = ((one, self.pool.submit(self._in, one, ask)) for one in environments)
+        for environment, future in futures if self.is_service else list(futures):
             try:
                 result = future.result()
             except NotVaried as reason:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from auditor.spec.entry import Entry
 from auditor.spec.field_rules import REFERENCE_READERS
+from auditor.spec.http_rules import check_http
 from auditor.spec.keys import ADAPTERS_OF
 from auditor.spec.mistakes import Mistakes, suggest
 
@@ -37,6 +38,8 @@ def _check_keys_of_adapter(name: str, consumer: Entry, mistakes: Mistakes) -> No
     for key, adapters in ADAPTERS_OF.items():
         if consumer.has(key) and adapter not in adapters:
             hint = f"remove it; it is for {' and '.join(adapters)} consumers"
+            if adapter == "http" and key == "env":
+                hint = "a service has an environment of its own; a secret is named where it is sent: {env:NAME}"
             mistakes.add(("consumers", name, key), f"makes no sense for a {adapter} consumer", hint)
 
 
@@ -103,6 +106,7 @@ _RULES: dict[str, Callable[[str, Entry, Path, Mistakes], None]] = {
     "pydantic": _check_pydantic,
     "sql": _check_sql,
     "process": _check_process,
+    "http": check_http,
 }
 
 

@@ -197,8 +197,10 @@ class Kernel:
         if not self.whole:
             return decode_each(self.parser(field, mode), values, base, self.tags[field], self.channel)
         self.channel.words[0] = base
+        adapter = self.adapter
+        if hasattr(adapter, "moved"):
+            adapter.moved = lambda done: self.channel.words.__setitem__(0, base + done)
         try:
-            adapter = self.adapter
             return decode_whole(adapter.decode_payloads if mode == "payload" else adapter.decode_batch, field, values)
         except (MemoryError, Ended) as error:
             outcome = Outcome()
@@ -206,7 +208,7 @@ class Kernel:
             return outcome
         except Broken as error:
             outcome = Outcome()
-            outcome.broken = [error.tried, error.seen, error.hint]
+            outcome.broken = [error.tried, error.seen, error.hint, error.what]
             outcome.texts = [""] * len(values)
             return outcome
         except BaseException as error:  # noqa: BLE001 - a frame of one carries the engine's error, a longer one is split

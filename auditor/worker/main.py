@@ -10,21 +10,21 @@ in order:
     reply    {"base", "at", "kinds", "faults", "stop", "failed", "modules"}  [tagged text or "", ...]
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
-reply ends before the string that exhausted the memory, and so does this process; with ``broken``, [tried, seen, hint],
-the consumer is none that can be audited. ``failed`` is there only where a batch failed as a whole. ``modules`` is there
-only where the consumer has imported something since the last reply: [name, file] of each; ``sites`` where its clock
-reads are watched: [file, line, function, at import, reads] of each line that has read since. PROGRESS is shared memory
-of two 64-bit words: the position being decoded (base + index; base + length between frames), and the reason for
-leaving.
+reply ends before the string that exhausted the memory, and so does this process; with ``broken``, [tried, seen,
+hint, what], the consumer is none that can be audited. ``failed`` is there only where a batch failed as a whole.
+``modules`` is there only where the consumer has imported something since the last reply: [name, file] of each;
+``sites`` where its clock reads are watched: [file, line, function, at import, reads] of each line that has read since.
+PROGRESS is shared memory of two 64-bit words: the position being decoded (base + index; base + length between frames),
+and the reason for leaving.
 
 An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its path, with
 
     open_adapter(config: dict) -> adapter
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
-path), reads (field: target), receives, batch, scope, carried, model, engine, settings, plan, command, memory, timeout,
-network (False where there should be none), catalogue (whether the engine is asked for `functions`), travel (True for
-the last way to fix the clock), launcher (what the command of a program of the consumer's own starts with, so that its
+path), reads (field: target), receives, batch, scope, carried, model, engine, settings, plan, command, service (of an
+http consumer: `auditor/decode/service.py`), memory, timeout, network (False where there should be none), catalogue
+(whether the engine is asked for `functions`), travel (True for the last way to fix the clock), launcher (what the command of a program of the consumer's own starts with, so that its
 clock is fixed too), children ({name: value} of the process environment for what a parser starts, so that its clock is
 fixed too), watch (None, or what `attribution.Attribution` takes). The adapter has
 
@@ -40,6 +40,9 @@ fixed too), watch (None, or what `attribution.Attribution` takes). The adapter h
 or, instead of `parser`,
     decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why
     decode_payloads(field, rows)                      the same for payloads as rows: JSON lists of texts (optional)
+    moved(done)                                       set by the kernel and called with the number of strings done, by
+                                                      an adapter that limits the time of each itself (optional); its
+                                                      ready() has `patience`: the seconds that one of them may take
 
 The kernel loops, keeps the progress word, turns objects into tagged text and catches whatever is raised. A start that
 fails raises any exception; its attributes `tried`, `seen` and `hint` are shown where it has them, as those of
