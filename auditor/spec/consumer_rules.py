@@ -35,12 +35,13 @@ def check_consumers(consumers: dict[str, Entry], fields: Mapping[str, Entry], fo
 
 def _check_keys_of_adapter(name: str, consumer: Entry, mistakes: Mistakes) -> None:
     adapter = consumer.get("adapter")
+    article = "an" if adapter == "http" else "a"
     for key, adapters in ADAPTERS_OF.items():
         if consumer.has(key) and adapter not in adapters:
             hint = f"remove it; it is for {' and '.join(adapters)} consumers"
             if adapter == "http" and key == "env":
                 hint = "a service has an environment of its own; a secret is named where it is sent: {env:NAME}"
-            mistakes.add(("consumers", name, key), f"makes no sense for a {adapter} consumer", hint)
+            mistakes.add(("consumers", name, key), f"makes no sense for {article} {adapter} consumer", hint)
 
 
 def _check_python(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:

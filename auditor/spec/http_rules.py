@@ -28,6 +28,9 @@ def check_http(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> 
     if consumer.get("receives") == "python":
         hint = '"text" sends the content as a JSON string, "json" the JSON value as it came'
         mistakes.add((*key, "receives"), "makes no sense for an http consumer: it is sent JSON", hint)
+    if not consumer.has("message") and (soft := [one for one in consumer.get("rejected", ()) if one < 300]):
+        what = f"{soft[0]} rejects a value only where the answer says so"
+        mistakes.add((*key, "rejected"), what, 'name the path of what it says, such as message = "error"')
     url = consumer.get("url")
     if url is not None:
         _check_request(key, url, consumer, mistakes)

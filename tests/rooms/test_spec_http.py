@@ -87,17 +87,17 @@ def test_a_body_keeps_its_json(tmp_path: Path) -> None:
         ("request", f'{{ token = "{SECRET}", value = "{{value}}" }}', "holds a secret"),
         ("request", '{ text = "x" }', "the value is not sent"),
         ("request", '{ at = 2024-03-01, value = "{value}" }', "which JSON does not have"),
-        ("method", '"GET"', "the value is not sent"),
         ("method", '"DELETE"', "there is no"),
         ("receives", '"python"', "makes no sense for an http consumer"),
         ("rejected", "[401]", "401 says nothing about a value"),
+        ("rejected", "[200, 422]", "200 rejects a value only where the answer says so"),
         ("rejected", "[500]", "must list statuses from 200 to 499"),
         ("message", '"detail..msg"', "must be a dotted path"),
         ("concurrency", "0", "must be a whole number from 1 to 64"),
         ("retries", "99", "must be a whole number from 0 to 10"),
         ("version", '"https://other.example/version"', "must be a url of the same host"),
-        ("env", f'{{ API_TOKEN = "{SECRET}" }}', "makes no sense for a http consumer"),
-        ("interpreter", '"python3"', "makes no sense for a http consumer"),
+        ("env", f'{{ API_TOKEN = "{SECRET}" }}', "makes no sense for an http consumer"),
+        ("interpreter", '"python3"', "makes no sense for an http consumer"),
     ],
 )
 def test_a_mistake_is_named_and_no_secret_is_shown(tmp_path: Path, key: str, text: str | None, says: str) -> None:
@@ -106,6 +106,19 @@ def test_a_mistake_is_named_and_no_secret_is_shown(tmp_path: Path, key: str, tex
     assert says in str(caught.value)
     assert f"consumers.gate.{key}" in str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+def test_what_does_not_go_together_is_said(tmp_path: Path) -> None:
+    for changed, says in (
+        ({"method": '"GET"'}, "consumers.gate.url: the value is not sent: there is no {value}"),
+        ({"method": '"GET"', "request": '{ v = "{value}" }'}, "consumers.gate.request: makes no sense for GET"),
+        ({"url": '"https://gate.example/{value}"', "request": '{ v = "{value}" }'}, "the value is sent twice"),
+        ({"url": '"https://gate.example/{value}"', "receives": '"json"'}, "a JSON value cannot stand in a url"),
+        ({"request": '{ v = "x {value}" }', "receives": '"json"'}, "a JSON value cannot stand in a longer text"),
+    ):
+        with pytest.raises(SpecError) as caught:
+            gate(tmp_path, **changed)
+        assert says in str(caught.value)
 
 
 def test_the_schema_of_editors_knows_the_keys() -> None:
