@@ -87,7 +87,8 @@ def abilities_of(spec: AuditSpec) -> Iterator[Ability]:
     """Try the interpreter of each consumer where everything is changed but what the consumer itself sets."""
     for name, consumer in spec.consumers.items():
         if consumer.adapter not in PYTHON_ADAPTERS:
-            yield Ability(f"consumer {name}", True, "a program of its own, which the audit itself tries")
+            what = "a service, whose environment is its own" if consumer.adapter == "http" else "a program of its own"
+            yield Ability(f"consumer {name}", True, f"{what}, which the audit itself tries")
             continue
         reason = can_attribute(consumer)
         subject = ConsumerSpec(

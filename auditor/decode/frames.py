@@ -29,8 +29,8 @@ class Header(msgspec.Struct):
 
     `failed` says that a batch failed as a whole. `modules` are name and file of what was imported since the last reply;
     `sites` are the lines that read the clock since then, each as [file, line, function, at import, reads]. `broken` is
-    [tried, seen, hint] of a consumer that cannot be audited; `warned` are index and text of what an engine said beside
-    its values.
+    [tried, seen, hint, what] of a consumer that cannot be audited; `warned` are index and text of what an engine said
+    beside its values.
     """
 
     base: int

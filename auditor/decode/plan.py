@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from auditor.decode.locales import locale_variables
 from auditor.decode.payload_rows import PayloadKeys
+from auditor.decode.service import secrets_of, service_config
 from auditor.errors import ConsumerError
 from auditor.model.environment import BASE, Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
@@ -37,7 +38,7 @@ class Plan:
     consumer: str
     program: str
     command: tuple[str, ...]
-    variables: dict[str, str]
+    variables: dict[str, str] = field(repr=False)  # a service's secrets are among them
     config: dict[str, Any]
     clock: float
     clock_iso: str
@@ -70,7 +71,7 @@ def make_plan(
         raise ConsumerError(consumer.name, f"use {root} as the import root", "there is no such folder", hint)
     instant = datetime.fromisoformat(environment.clock)
     clock = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
-    variables = with_locale(variables_of(spec, consumer, environment))
+    variables = with_locale(variables_of(spec, consumer, environment)) | secrets_of(consumer)
     command = [program, *(["-P"] if program == sys.executable else []), str(WORKER)]
     return Plan(
         consumer=consumer.name,
@@ -170,6 +171,7 @@ def config_of(
         "server": consumer.server and os.path.abspath(spec.folder / Path(consumer.server).expanduser()),
         "compiled": googlesql_code(consumer),
         "command": list(consumer.command),
+        "service": service_config(consumer),
         "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
         "memory": consumer.memory,

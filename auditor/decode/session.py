@@ -73,7 +73,8 @@ class Session:
             failed.callback(exchange.close)
             self._report = Report(self.plan, ready)
             failed.pop_all()
-        limits = Limits(plan.timeout, plan.timeout + FIRST_STRING, bool(ready.get("whole")))
+        seconds = float(ready.get("patience", plan.timeout))  # longer where the adapter itself limits each string
+        limits = Limits(seconds, seconds + FIRST_STRING, bool(ready.get("whole")))
         self._supervisor = Supervisor(plan.consumer, self._restart, limits, patience.lost, patience.slow)
         self._supervisor.adopt(exchange)
         #: What was known before the first string.

@@ -171,7 +171,8 @@ class Supervisor:
         """Put a reply where it belongs."""
         header = reply.header
         if header.broken:
-            raise ConsumerError(self.consumer, *header.broken, what="its program does not keep to the protocol")
+            tried, seen, hint, what = header.broken
+            raise ConsumerError(self.consumer, tried, seen, hint, what=what)
         texts: list[str | None] = [*reply.texts]
         if header.at:
             kinds = [self._fault(status, error) for status, error in header.faults]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from auditor.model.environment import Environment
+from auditor.model.environment import FACTORS, Environment
 
 Level = Literal["full", "quick", "off"]
 LEVELS: Final[tuple[Level, ...]] = ("full", "quick", "off")
@@ -57,6 +57,9 @@ ZONE_OF_ABBREVIATION: Final[Mapping[str, str]] = {
 
 _LANGUAGE = ("LANG", "LC_ALL")
 
+#: The factors that belong to a process, which only whoever starts it can change.
+OF_A_PROCESS = tuple(factor for factor in FACTORS if factor != "order")
+
 
 @dataclass(frozen=True)
 class Course:
@@ -71,13 +74,23 @@ class Course:
     repeats: tuple[Environment, ...]
     rest: tuple[Environment, ...]
     singles: Mapping[str, tuple[Environment, ...]]
-    pinned: tuple[str, ...]  # factors that the consumer's own `env` sets
+    pinned: tuple[str, ...]  # factors that the consumer's own `env` sets, or that a service has of its own
     attributes: bool  # whether the line that reads the clock is looked for
 
 
-def course_of(base: Environment, env: Mapping[str, str], level: Level, zones: tuple[str, ...] = ZONES) -> Course:
-    """Lay out the environments; what the consumer's `env` pins is part of the consumer and stays as it is."""
-    pinned = pinned_by(env)
+def course_of(
+    base: Environment,
+    env: Mapping[str, str],
+    level: Level,
+    zones: tuple[str, ...] = ZONES,
+    *,
+    is_service: bool = False,
+) -> Course:
+    """Lay out the environments; what the consumer's `env` pins is part of the consumer and stays as it is.
+
+    Of a service, which we do not start, nothing can be changed but the order of the strings.
+    """
+    pinned = OF_A_PROCESS if is_service else pinned_by(env)
     everything = [_pinned(one, base, pinned) for one in _everything(base, zones)]
     if level == "quick":
         everything = everything[:2]
@@ -105,7 +118,7 @@ def course_of(base: Environment, env: Mapping[str, str], level: Level, zones: tu
             if factor not in pinned
         },
         pinned=pinned,
-        attributes=level == "full",
+        attributes=level == "full" and not is_service,
     )
 
 

@@ -82,13 +82,19 @@ class Launcher:
     planned: int = 0
     done: int = 0
 
+    @property
+    def is_service(self) -> bool:
+        """Say whether the consumer is a service, which is asked by one process of ours at a time."""
+        return self.consumer.adapter == "http"
+
     def each(
         self, environments: Iterable[Environment], ask: Callable[[Session, Environment], Result]
     ) -> Iterator[tuple[Environment, Result]]:
         """Run `ask` in a fresh process of each environment, side by side; gives those that could be made, in order."""
-        futures = [(one, self.pool.submit(self._in, one, ask)) for one in environments]
-        self._plan(len(futures))
-        for environment, future in futures:
+        wanted = list(environments)
+        self._plan(len(wanted))
+        futures = ((one, self.pool.submit(self._in, one, ask)) for one in wanted)
+        for environment, future in futures if self.is_service else list(futures):
             try:
                 result = future.result()
             except NotVaried as reason:

@@ -16,7 +16,8 @@ def probe_consumer(launcher: Launcher, questions: Mapping[str, Question], course
     """Probe one consumer; `record` is told of every answer that differs from the base where one factor differs."""
     moved = phase_one(launcher, questions, course.base, course.everything)
     movers, others = Isolation(launcher, questions, course, moved, record).run() if moved else ([], [])
-    notes = {PART_OF[factor]: "the consumer's env sets it" for factor in course.pinned} | launcher.not_varied
+    why = "the audit does not start the service" if launcher.is_service else "the consumer's env sets it"
+    notes = {PART_OF[factor]: why for factor in course.pinned} | launcher.not_varied
     return Probed(
         consumer=launcher.consumer.name,
         launched=tuple(launcher.launched),

@@ -53,7 +53,8 @@ def probe_side_by_side(
 
         def probe(name: str) -> tuple[Probed, Course]:
             subject = subjects[name]
-            course = course_of(base, spec.consumers[name].env, level, zones)
+            consumer = spec.consumers[name]
+            course = course_of(base, consumer.env, level, zones, is_service=consumer.adapter == "http")
             launcher = Launcher(
                 spec,
                 spec.consumers[name],

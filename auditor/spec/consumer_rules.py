@@ -7,6 +7,7 @@ from pathlib import Path
 
 from auditor.spec.entry import Entry
 from auditor.spec.field_rules import REFERENCE_READERS
+from auditor.spec.http_rules import check_http
 from auditor.spec.keys import ADAPTERS_OF
 from auditor.spec.mistakes import Mistakes, suggest
 from auditor.spec.sql_rules import check_sql
@@ -35,10 +36,13 @@ def check_consumers(consumers: dict[str, Entry], fields: Mapping[str, Entry], fo
 
 def _check_keys_of_adapter(name: str, consumer: Entry, mistakes: Mistakes) -> None:
     adapter = consumer.get("adapter")
+    article = "an" if adapter == "http" else "a"
     for key, adapters in ADAPTERS_OF.items():
         if consumer.has(key) and adapter not in adapters:
             hint = f"remove it; it is for {' and '.join(adapters)} consumers"
-            mistakes.add(("consumers", name, key), f"makes no sense for a {adapter} consumer", hint)
+            if adapter == "http" and key == "env":
+                hint = "a service has an environment of its own; a secret is named where it is sent: {env:NAME}"
+            mistakes.add(("consumers", name, key), f"makes no sense for {article} {adapter} consumer", hint)
 
 
 def _check_python(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
@@ -82,6 +86,7 @@ _RULES: dict[str, Callable[[str, Entry, Path, Mistakes], None]] = {
     "pydantic": _check_pydantic,
     "sql": check_sql,
     "process": _check_process,
+    "http": check_http,
 }
 
 

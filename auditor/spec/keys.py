@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from auditor.spec.http_kinds import ANSWER_PATH, CONCURRENCY, HEADERS, REQUEST, RETRIES, STATUSES, URL
 from auditor.spec.kinds import (
     BOUNDS,
     CLOCK,
@@ -31,6 +32,7 @@ from auditor.spec.models import (
     EnvironmentSpec,
     FieldSpec,
     FieldType,
+    Method,
     Receives,
     Rounding,
     Statement,
@@ -83,6 +85,17 @@ CONSUMER: dict[str, Kind] = {
     "scope": literal(Literal["payload", "field"]),
     "settings": TEXTS,
     "batch": FLAG,
+    "url": URL,
+    "method": literal(Method),
+    "headers": HEADERS,
+    "request": REQUEST,
+    "value": ANSWER_PATH,
+    "rejected": STATUSES,
+    "message": ANSWER_PATH,
+    "concurrency": CONCURRENCY,
+    "retries": RETRIES,
+    "redirects": FLAG,
+    "version": TEXT,
     "planned": FLAG,
 }
 
@@ -120,6 +133,15 @@ ADAPTERS_OF: dict[str, tuple[str, ...]] = {
     "model": ("pydantic", "sql"),
     "scope": ("pydantic", "sql"),
     "settings": ("sql",),
+    "root": ("python", "pydantic", "sql", "process"),
+    "env": ("python", "pydantic", "sql", "process"),
+    **dict.fromkeys(
+        (
+            *("url", "method", "headers", "request", "value", "rejected", "message"),
+            *("concurrency", "retries", "redirects", "version"),
+        ),
+        ("http",),
+    ),
 }
 
 #: Keys that make sense for some field types only.

@@ -16,7 +16,8 @@ from auditor.model.run import LeftOut
 FieldType = Literal[
     "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
 ]
-Adapter = Literal["python", "pydantic", "sql", "process"]
+Adapter = Literal["python", "pydantic", "sql", "process", "http"]
+Method = Literal["POST", "PUT", "PATCH", "GET"]
 Engine = Literal[
     "duckdb", "sqlite", "postgres", "mariadb", "clickhouse", "datafusion", "spark", "googlesql", "sqlalchemy"
 ]
@@ -102,7 +103,7 @@ class ConsumerSpec(Table):
     reads: dict[str, str] = Field(
         default_factory=dict,
         description="Parser of each field: module:function, a model's field, an SQL expression or, where values are "
-        "loaded, a column's type, a program's own name.",
+        "loaded, a column's type, a program's or a service's own name for it.",
     )
     engine: Engine | None = Field(None, description="SQL engine.")
     statement: Statement = Field(
@@ -119,6 +120,28 @@ class ConsumerSpec(Table):
     settings: dict[str, str] = Field(default_factory=dict, description="SQL: session settings, applied with SET.")
     batch: bool = Field(
         False, description="Python: a parser takes a list of raw values and gives a value for each, in their order."
+    )
+    url: str | None = Field(
+        None, description="HTTP: where a value is sent; {value}, {field} and {env:NAME} stand for what they say."
+    )
+    method: Method = Field("POST", description="HTTP: method of the request.")
+    headers: dict[str, str] = Field(
+        default_factory=dict,
+        description='HTTP: headers of the request; a secret is "env:NAME", or {env:NAME} in a text.',
+    )
+    request: str | None = Field(
+        None, description='HTTP: JSON body of the request, such as { field = "{field}", value = "{value}" }.'
+    )
+    value: str | None = Field(
+        None, description='HTTP: dotted path of the value in an answer; "." is all of it, "status" the string as sent.'
+    )
+    rejected: tuple[int, ...] = Field((400, 422), description="HTTP: statuses that say that a value is rejected.")
+    message: str | None = Field(None, description="HTTP: dotted path of the error in an answer that rejects a value.")
+    concurrency: int = Field(8, description="HTTP: requests under way at one time.")
+    retries: int = Field(2, description="HTTP: times that a request is sent again where it got no answer at all.")
+    redirects: bool = Field(False, description="HTTP: redirects are followed, on the same host.")
+    version: str | None = Field(
+        None, description="HTTP: where the service says its version: the name of a header, or a url of the same host."
     )
     planned: bool = Field(False, description="The consumer does not exist yet.")
 

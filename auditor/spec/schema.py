@@ -75,6 +75,11 @@ def _consumer_rules() -> list[dict[str, Any]]:
             "process",
             {"required": ["command"], "properties": {"receives": {"enum": ["text", "json"]}}},
         ),
+        _when(
+            "adapter",
+            "http",
+            {"required": ["url", "value", "reads"], "properties": {"receives": {"enum": ["text", "json"]}}},
+        ),
         {
             "if": {
                 "properties": {"adapter": {"const": "sql"}, "statement": {"const": "cast"}},

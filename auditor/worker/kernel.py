@@ -214,7 +214,7 @@ class Kernel:
             return outcome
         except Broken as error:
             outcome = Outcome()
-            outcome.broken = [error.tried, error.seen, error.hint]
+            outcome.broken = [error.tried, error.seen, error.hint, error.what]
             outcome.texts = [""] * len(values)
             return outcome
         except BaseException as error:  # noqa: BLE001 - a frame of one carries the engine's error, a longer one is split

@@ -10,10 +10,10 @@ in order:
     reply    {"base", "at", "kinds", "faults", "stop", "failed", "modules"}  [tagged text or "", ...]
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
-reply ends before the string that exhausted the memory, and so does this process; with ``broken``, [tried, seen, hint],
-the consumer is none that can be audited. ``warned``, [index, text] of each, is what an engine said beside its values.
-``failed`` is there only where a batch failed as a whole. ``modules`` is there only where the consumer has imported
-something since the last reply: [name, file] of each; ``sites`` where its clock reads are watched: [file, line,
+reply ends before the string that exhausted the memory, and so does this process; with ``broken``, [tried, seen, hint,
+what], the consumer is none that can be audited. ``warned``, [index, text] of each, is what an engine said beside its
+values. ``failed`` is there only where a batch failed as a whole. ``modules`` is there only where the consumer has
+imported something since the last reply: [name, file] of each; ``sites`` where its clock reads are watched: [file, line,
 function, at import, reads] of each line that has read since. PROGRESS is shared memory of two 64-bit words: the
 position being decoded (base + index; base + length between frames), and the reason for leaving.
 
@@ -23,11 +23,12 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
 path), reads (field: target), receives, batch, scope, carried, model, engine, settings, statement, connection (a
-secret), server, compiled (a file, of GoogleSQL), plan, command, memory, timeout, network (False where there should be
-none), catalogue (whether the engine is asked for `functions`), travel (True for the last way to fix the clock),
-launcher (what the command of a program of the consumer's own starts with, so that its clock is fixed too), children
-({name: value} of the process environment for what a parser starts, so that its clock is fixed too), watch (None, or
-what `attribution.Attribution` takes). The adapter has
+secret), server, compiled (a file, of GoogleSQL), plan, command, service (of an http consumer:
+`auditor/decode/service.py`), memory, timeout, network (False where there should be none), catalogue (whether the engine
+is asked for `functions`), travel (True for the last way to fix the clock), launcher (what the command of a program of
+the consumer's own starts with, so that its clock is fixed too), children ({name: value} of the process environment for
+what a parser starts, so that its clock is fixed too), watch (None, or what `attribution.Attribution` takes). The
+adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
                                alone [field]: read without their payload whatever the scope; functions {name: the
@@ -41,9 +42,11 @@ what `attribution.Attribution` takes). The adapter has
 or, instead of `parser`,
     decode_batch(field, values) -> (texts, faults)    tagged texts or None; {index: [status, error]} says why; a third
                                                       part may be {index: what the engine warned of}
-    moved                                             set to a function that takes how many values are done, for an
-                                                      engine that takes long for some of them (optional)
     decode_payloads(field, rows)                      the same for payloads as rows: JSON lists of texts (optional)
+    moved(done)                                       set by the kernel and called with the number of strings done, by
+                                                      an adapter that takes long for some of them (optional); where it
+                                                      limits the time of each itself, its ready() has `patience`: the
+                                                      seconds that one of them may take
 
 The kernel loops, keeps the progress word, turns objects into tagged text and catches whatever is raised. A start that
 fails raises any exception; its attributes `tried`, `seen` and `hint` are shown where it has them, as those of

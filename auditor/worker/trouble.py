@@ -20,11 +20,16 @@ class Ended(BaseException):
 
 
 class Broken(BaseException):
-    """The consumer's program does not keep to the protocol: whatever else it answers is no decoding either."""
+    """The consumer does not keep to its protocol: whatever else it answers is no decoding either.
 
-    def __init__(self, tried: str, seen: str, hint: str) -> None:
+    `what` says what that comes to.
+    """
+
+    def __init__(
+        self, tried: str, seen: str, hint: str, what: str = "its program does not keep to the protocol"
+    ) -> None:
         super().__init__(seen)
-        self.tried, self.seen, self.hint = tried, seen, hint
+        self.tried, self.seen, self.hint, self.what = tried, seen, hint, what
 
 
 def describe(error: BaseException) -> str:

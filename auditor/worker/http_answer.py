@@ -1,0 +1,165 @@
+"""What an answer of a service says of the string: a value, a null, a rejection, or that the service failed."""
+
+from __future__ import annotations
+
+import json
+from http.client import responses
+
+from .program import Number, decode_json
+from .trouble import Broken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, List
+
+#: For messages: so many characters of an answer are shown.
+SHOWN = 300
+
+#: What a proxy says where there is no service behind it.
+NOBODY_THERE = (502, 503, 504)
+
+REFUSED = "its service refuses to be asked"
+
+
+class Answer:
+    """Status, headers (lower case) and body of an answer."""
+
+    def __init__(self, status: int, headers: "Dict[str, str]", body: bytes, trouble: str = "") -> None:
+        self.status, self.headers, self.body, self.trouble = status, headers, body, trouble
+
+    @property
+    def line(self) -> str:
+        """Give the status with its phrase."""
+        return ("HTTP %d %s" % (self.status, responses.get(self.status, ""))).rstrip()
+
+    @property
+    def text(self) -> str:
+        """Give the start of the body on one line."""
+        text = " ".join(self.body[: 8 * SHOWN].decode("utf-8", "replace").split())
+        return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
+    @property
+    def seen(self) -> str:
+        """Give status and the start of the body."""
+        return self.line + (": " + self.text if self.text else "")
+
+    def document(self) -> "Any":
+        """Parse the body; ValueError says why it is no JSON."""
+        try:
+            return decode_json(self.body.decode("utf-8"))
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+
+
+class Outcome:
+    """What became of one string: `status` of a decoding, with its value or its error.
+
+    `answered`: the service has said what it makes of the string. `at_start`: what it says stops an audit at its start.
+    """
+
+    def __init__(self, status: str, content: "Any", answered: bool = True, at_start: bool = True) -> None:
+        self.status, self.content, self.answered, self.at_start = status, content, answered, at_start
+
+
+class Reading:
+    """How the answers of a service are read, as the spec says."""
+
+    def __init__(self, service: "Dict[str, Any]", secrets: "List[str]") -> None:
+        self.value: str = service["value"]
+        self.message: "str | None" = service["message"]
+        self.rejected: "List[int]" = service["rejected"]
+        self.secrets = secrets
+
+    def outcome(self, answer: Answer, name: str, sent: "Any", tried: str) -> Outcome:
+        """Read an answer for a string that was sent; Broken where it refuses whoever asks."""
+        self.see_that_it_serves(answer, tried)
+        if answer.trouble:
+            return failed(answer.line + ": " + answer.trouble)
+        if answer.status in self.rejected:
+            outcome = self.rejection(answer, name)
+            if outcome is not None:
+                return outcome
+        if 200 <= answer.status < 300:
+            return Outcome("value", sent) if self.value == "status" else self.value_in(answer, name)
+        if answer.status >= 500:
+            return failed("the service failed: " + answer.seen, answer.status in NOBODY_THERE)
+        if 300 <= answer.status < 400:
+            where = answer.headers.get("location", "")[:SHOWN]
+            return failed("%s to %s: redirects are not followed; correct `url`" % (answer.line, where or "nowhere"))
+        return failed(answer.seen + "; neither accepted (2xx) nor one of `rejected`")
+
+    def see_that_it_serves(self, answer: Answer, tried: str) -> None:
+        """Raise Broken for the statuses that say nothing of the string."""
+        if answer.status in (401, 403, 407):
+            named = " and ".join(self.secrets)
+            hint = "check the value of " + named if named else 'headers = { Authorization = "Bearer {env:API_TOKEN}" }'
+            raise Broken(tried, answer.seen, "it refuses the credentials: " + hint, REFUSED)
+        if answer.status == 429:
+            raise Broken(tried, answer.seen, "it limits how fast it is asked: lower `concurrency`", REFUSED)
+
+    def rejection(self, answer: Answer, name: str) -> "Outcome | None":
+        """Read an answer whose status may mean a rejection; None where it is an acceptance all the same."""
+        if self.message is None:
+            return Outcome("rejected", answer.seen)
+        is_accepted = 200 <= answer.status < 300
+        try:
+            found = at_path(answer.document(), self.message, name)
+        except (ValueError, LookupError) as error:
+            if is_accepted:
+                return None
+            return failed("%s, which is no rejection without %s (%s)" % (answer.seen, self.message, error))
+        if is_accepted and not found:  # null, false, an empty text or list: there is no error
+            return None
+        return Outcome("rejected", found if isinstance(found, str) and type(found) is not Number else as_json(found))
+
+    def value_in(self, answer: Answer, name: str) -> Outcome:
+        """Take the value out of an answer that accepts the string."""
+        try:
+            found = at_path(answer.document(), self.value, name)
+        except ValueError as error:
+            return failed("%s, which is no JSON (%s)" % (answer.seen or "an empty answer", error))
+        except LookupError as error:
+            return failed("%s, which has no value at %s (%s)" % (answer.seen, self.value, error))
+        if found is None:
+            return Outcome("null", "null")
+        if isinstance(found, (dict, list)):
+            return Outcome("rejected", "unexpected type: an " + ("array" if isinstance(found, list) else "object"))
+        return Outcome("value", found)
+
+
+def failed(error: str, at_start: bool = True) -> Outcome:
+    """Give the outcome of a string on which the service failed."""
+    return Outcome("crashed", error, answered=False, at_start=at_start)
+
+
+def at_path(document: "Any", path: str, name: str) -> "Any":
+    """Give what is at a dotted path, in which {field} is the service's name of the field; LookupError says what lacks.
+
+    >>> at_path({"detail": [{"msg": "no date"}]}, "detail.0.msg", "due")
+    'no date'
+    """
+    found = document
+    for step in steps_of(path):
+        key = name if step == "{field}" else step
+        if isinstance(found, dict):
+            if key not in found:
+                raise LookupError("there is no %r" % key)
+            found = found[key]
+        elif isinstance(found, list) and key.isascii() and key.isdecimal() and len(key) < 10:
+            if int(key) >= len(found):
+                raise LookupError("there are %d, and no number %s" % (len(found), key))
+            found = found[int(key)]
+        else:
+            raise LookupError("%r stands in something that has no members" % key)
+    return found
+
+
+def steps_of(path: str) -> "List[str]":
+    """Give the steps of a path; a dot before it changes nothing but that it is never the word `status`."""
+    rest = path[1:] if path.startswith(".") else path
+    return rest.split(".") if rest else []
+
+
+def as_json(value: "Any") -> str:
+    """Write a message that is no text; its numbers are texts here."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,151 @@
+"""A service and the connections to it: requests with limits of time and size, sent again only where none answers.
+
+httpx is imported here when a service is opened, in the auditor's own interpreter; nothing of it is taken from the
+environment: no proxy, no certificates, no password file.
+"""
+
+from __future__ import annotations
+
+import time
+
+from .http_answer import Answer
+from .http_request import Unsendable
+from .trouble import Broken, StartError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Optional
+
+#: Bytes of the longest answer.
+LONGEST_ANSWER = 10 * 1024 * 1024
+
+#: Seconds before a request is sent again: what restarts a service takes a moment.
+WAITS = (0.2, 1.0)
+
+MOST_REDIRECTS = 5
+REDIRECTS = (301, 302, 303, 307, 308)
+
+
+class Late(Exception):
+    """No answer in time."""
+
+
+class NoAnswer(Exception):
+    """A connection that was closed without an answer, as often as was tried."""
+
+
+def import_httpx() -> "Any":
+    """Give httpx; StartError names the extra where it is not installed."""
+    try:
+        return __import__("httpx")
+    except ImportError as error:
+        hint = "pip install 'fidelity-auditor[http]', in the auditor's own environment"
+        raise StartError("import httpx, which asks services", "%s" % error, hint) from error
+
+
+class Service:
+    """The service of one consumer; safe for as many threads as it has connections."""
+
+    def __init__(self, service: "Dict[str, Any]", headers: "Dict[str, str]", seconds: float) -> None:
+        self.httpx = import_httpx()
+        self.method, self.seconds = service["method"], seconds
+        self.tries, self.follows = 1 + service["retries"], service["redirects"]
+        most = service["concurrency"]
+        self.client = self.httpx.Client(
+            headers={"user-agent": "fidelity-auditor", "accept": "application/json, */*", **headers}
+            | {"accept-encoding": "identity"},
+            limits=self.httpx.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=4.0),
+            trust_env=False,
+            follow_redirects=False,
+            verify=True,
+        )
+
+    def send(self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0) -> Answer:
+        """Give the answer to a request.
+
+        Raises Late where there is none in time, NoAnswer where the connection is closed each time, Broken where there
+        is nobody to connect to, Unsendable where the url is too long.
+        """
+        httpx, limit = self.httpx, seconds or self.seconds
+        headers = {"content-type": "application/json"} if body is not None else {}
+        for attempt in range(self.tries):
+            if attempt:
+                time.sleep(WAITS[min(attempt, len(WAITS)) - 1])
+            try:
+                request = self.client.build_request(
+                    method or self.method, url, content=body, headers=headers, timeout=limit
+                )
+                return self.follow(request, time.monotonic() + limit, tried)
+            except httpx.InvalidURL as error:
+                raise Unsendable("cannot be sent in a url: %s" % error) from None
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                last = error
+            except httpx.TimeoutException:
+                raise Late("no answer within %g s" % limit) from None
+            except httpx.TransportError as error:
+                last = error
+        times = "once" if self.tries == 1 else "%d times" % self.tries
+        if isinstance(last, (httpx.ConnectError, httpx.ConnectTimeout)):
+            raise Broken(
+                tried, "no connection, tried %s: %s" % (times, last), hint_of(last), "its service is not there"
+            )
+        raise NoAnswer("the service closed the connection without a whole answer, %s: %s" % (times, last)) from None
+
+    def follow(self, request: "Any", until: float, tried: str) -> Answer:
+        """Send a request, and what it is redirected to where that is wanted: on the same host, with the same method."""
+        for _ in range(MOST_REDIRECTS):
+            response = self.client.send(request, stream=True)
+            try:
+                answer = self.read(response, until)
+                after = response.next_request
+            finally:
+                response.close()
+            if not self.follows or answer.status not in REDIRECTS or after is None:
+                return answer
+            if origin(after.url) != origin(request.url):
+                hint = "nothing is sent to another host, secrets least of all: correct `url`"
+                raise Broken(
+                    tried,
+                    "%s to %s://%s" % (answer.line, after.url.scheme, after.url.netloc.decode()),
+                    hint,
+                    "its service is elsewhere",
+                )
+            if after.method != request.method:
+                seen = "%s, which turns %s into %s" % (answer.line, request.method, after.method)
+                raise Broken(
+                    tried, seen, "the value would be lost on the way: correct `url`", "its service is elsewhere"
+                )
+            request = after
+        raise Broken(tried, "more than %d redirects" % MOST_REDIRECTS, "correct `url`", "its service is elsewhere")
+
+    def read(self, response: "Any", until: float) -> Answer:
+        """Read an answer of bounded size, in the time that is left."""
+        headers = {name.lower(): text for name, text in response.headers.items()}
+        if headers.get("content-encoding", "identity") != "identity":
+            return Answer(response.status_code, headers, b"", "its body is compressed, which was not asked for")
+        body = bytearray()
+        for part in response.iter_raw():
+            body += part
+            if len(body) > LONGEST_ANSWER:
+                trouble = "an answer of more than %d MiB" % (LONGEST_ANSWER // 1024 // 1024)
+                return Answer(response.status_code, headers, bytes(body[:1000]), trouble)
+            if time.monotonic() > until:
+                raise self.httpx.ReadTimeout("the answer does not end")
+        return Answer(response.status_code, headers, bytes(body))
+
+
+def origin(url: "Any") -> "Any":
+    """Give what makes two urls the same host."""
+    return url.scheme, url.host, url.port
+
+
+def hint_of(error: BaseException) -> str:
+    """Say what to do where nobody answers."""
+    text = str(error)
+    if "CERTIFICATE" in text:
+        return "its certificate is not one that the auditor trusts; it is checked always"
+    if "SSL" in text:
+        return "it does not speak TLS: is it http:// ?"
+    if "Name or service" in text or "name resolution" in text or "nodename" in text:
+        return "correct the host in `url`"
+    return "start the service, or correct `url`; what was read of this consumer is not kept"
