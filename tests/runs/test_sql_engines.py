@@ -56,7 +56,7 @@ def test_what_an_engine_only_warns_of_is_a_sentinel(workspace: Path) -> None:
     assert all(one.decodings["books"].warning is None for one in found[("ledger",)].witnesses)
     rejected = {column.consumer: column.verdicts["rejected"] for column in run.columns}
     assert rejected == {"app": 0, "ledger": 0, "books": 2}
-    engines = {consumer.name: consumer.settings["engine"].split()[0] for consumer in run.consumers}
+    engines = {consumer.name: consumer.settings["engine"].split()[0] for consumer in run.run.consumers}
     assert engines == {"app": "sqlite", "ledger": "mariadb", "books": "postgres"}
 
 
