@@ -1,9 +1,9 @@
 """What the engine adapters cost beyond their engines: ``python tests/benchmarks/sql_engines.py [STRINGS [ENGINE...]]``.
 
-Wall time, best of three rounds or of twenty seconds. `engine` is the cast of all strings in one statement over a table that holds them, counted and
-not fetched: by the engine's try form where it has one, else over strings that all can be cast. `adapter` reads strings
-of which a half is rejected, 8,192 at a time, and gives the engine's message of each reject; `sound` reads strings that
-all can be cast.
+Wall time, best of three rounds. `engine` is the cast of all strings in one statement over a table that holds them,
+counted and not fetched: by the engine's try form where it has one, else over strings that all can be cast. `adapter`
+reads strings of which a half is rejected, 8,192 at a time, and gives the engine's message of each reject; `sound` reads
+strings that all can be cast.
 """
 
 from __future__ import annotations
