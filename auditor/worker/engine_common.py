@@ -91,7 +91,7 @@ def by_halves(
         except Refused as error:
             if len(part) == 1:
                 column.errors[part[0]] = shortened(str(error))
-            elif len(part) <= 4:  # where one is refused, its neighbours often are
+            elif len(part) <= 16:  # where one is refused, its neighbours often are
                 waiting += [part[at : at + 1] for at in reversed(range(len(part)))]
             else:
                 half = len(part) // 2
