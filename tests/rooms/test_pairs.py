@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline import SPEC, decode
+from tests.pipeline import CONSUMERS, SPEC, decode
 
 FOLDER = Path(__file__).parents[1] / "pairs"
 
@@ -21,8 +21,9 @@ def lines_of(suffix: str, columns: int) -> list[tuple[str, ...]]:
     return rows
 
 
-DECODINGS = lines_of(".txt", 3)
-VERDICTS = lines_of(".verdicts.txt", 4)
+#: Of the consumers that run here; those of Node and Java are left out where there is none.
+DECODINGS = [row for row in lines_of(".txt", 3) if row[2] in CONSUMERS]
+VERDICTS = [row for row in lines_of(".verdicts.txt", 4) if row[3] in CONSUMERS]
 
 
 @pytest.mark.parametrize(("field", "raw", "consumer", "expected"), DECODINGS)
@@ -42,5 +43,5 @@ def test_verdict(field: str, prediction: str, reference: str, consumer: str, ver
 def test_pairs_cover_every_field() -> None:
     """Each field has pairs, and each of its consumers is in one."""
     seen = {(field, consumer) for field, _, consumer, _ in DECODINGS}
-    wanted = {(field, name) for name, consumer in SPEC["consumers"].items() for field in consumer["reads"]}
+    wanted = {(field, name) for name, consumer in CONSUMERS.items() for field in consumer["reads"]}
     assert wanted - seen == set()
