@@ -101,12 +101,12 @@ def by_halves(
 class Wording:
     """How an engine words the refusal of a plain cast: learned from its own messages, until some were alike.
 
-    The engine is asked for the message of each value until then, and of every value that its wording may not quote
-    whole.
+    The engine is asked for the message of each value until then, of every value that its wording may not quote whole,
+    and of what looks like a number or a date: such a value may be refused for its size.
     """
 
     ALIKE = 5
-    QUOTED = re.compile("[ -&(-~]{1,60}")
+    QUOTED = re.compile("(?![-+0-9.,:eE ]*$)[ -&(-~]{1,60}")
 
     def __init__(self) -> None:
         self.pattern: "Optional[List[str]]" = None

@@ -27,14 +27,15 @@ LOST = (2006, 2013, 2055, 4031)
 #: Codes of a statement that took too long.
 TOO_LATE = (1969, 3024, 1317)
 
+#: Where the clock stands in the past, threads that wait until an instant do not wait: InnoDB's and Aria's checkpoints
+#: are left out. A server without InnoDB is made in half the time, too.
 OPTIONS = (
+    "--skip-innodb",
+    "--default-storage-engine=Aria",
     "--skip-networking",
     "--skip-log-bin",
-    "--innodb-buffer-pool-size=16M",
-    "--innodb-flush-log-at-trx-commit=0",
-    "--innodb-doublewrite=0",
-    "--innodb-fast-shutdown=2",
     "--aria-pagecache-buffer-size=8M",
+    "--aria-checkpoint-interval=0",
     "--key-buffer-size=1M",
     "--performance-schema=OFF",
     "--max-connections=10",
@@ -204,6 +205,7 @@ def describer(programs: Programs) -> "Any":
     def describe(folder: str) -> "Dict[str, Any]":
         data, socket = os.path.join(folder, "data"), os.path.join(folder, "socket", "s")
         prepare = [install, "--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal"]
+        prepare += ["--skip-innodb", "--default-storage-engine=Aria"]
         serve = [programs.path("mariadbd"), "--no-defaults", "--datadir=" + data, "--socket=" + socket]
         serve += ["--pid-file=" + os.path.join(data, "pid"), "--tmpdir=" + data, *OPTIONS]
         variables = {**server_variables(), "TMPDIR": data, "HOME": data}

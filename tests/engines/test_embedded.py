@@ -153,3 +153,12 @@ def test_the_clock_reaches_datafusion_and_is_said_not_to_reach_clickhouse(tmp_pa
     with open_consumer(tmp_path, {"f": "toDate({value})"}, adapter="sql", engine="clickhouse", memory=2**36) as session:
         assert session.readiness.not_fixed == ("clock",)
         assert shown(session.decode("f", quoted(["2024-03-01"]))) == ["date:2024-03-01"]
+
+
+def test_a_refusal_has_the_engines_own_message_after_many_others(opened: dict[str, Any]) -> None:
+    adapter = engine_of(opened, "datafusion")
+    values = [*(f"no number {number}" for number in range(20)), "99999999999999999999", "1.2.3", "x'y", "\u20ac 5"]
+    for value, (status, text, _) in zip(values, decode(adapter, "number", values), strict=True):
+        expected, message = alone("datafusion", adapter.engine, EXPRESSIONS["datafusion"]["number"], value)
+        assert (status, expected) == ("rejected", "rejected"), value
+        assert text in str(message), value
