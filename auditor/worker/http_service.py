@@ -7,6 +7,7 @@ environment: no proxy, no certificates, no password file.
 from __future__ import annotations
 
 import time
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 from .http_answer import Answer
 from .http_request import Unsendable
@@ -55,6 +56,7 @@ class Service:
             headers={"user-agent": "fidelity-auditor", "accept": "application/json, */*", **headers}
             | {"accept-encoding": "identity"},
             limits=self.httpx.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=4.0),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # no string is asked in the session of another
             trust_env=False,
             follow_redirects=False,
             verify=True,

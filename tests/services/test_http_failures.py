@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from auditor.decode import service as decode_service
+from auditor.decode import session as session_module
 from auditor.errors import ConsumerError
 from tests.services.test_http_values import open_service
 from tests.services.validator import Service, serving
@@ -110,6 +111,41 @@ def test_a_service_whose_proxy_is_all_that_is_left_ends_the_audit(service: Servi
     assert time.monotonic() - began < 25
 
 
+def test_a_service_that_fails_on_everything_ends_the_audit(service: Service) -> None:
+    service.broken = True
+    said = failing(service, [f"order {number}" for number in range(400)])
+    assert "its service has failed" in said
+    assert "no answer to any of 64 strings, the last: the service failed: HTTP 500" in said
+    assert service.asked.total() == 65
+
+
+def test_one_that_begins_to_fail_ends_the_audit(service: Service) -> None:
+    with open_service(service) as session:
+        session.decode("f", quoted(["a"]))
+        service.broken = True
+        with pytest.raises(ConsumerError, match="its service has failed"):
+            session.decode("f", quoted([f"order {number}" for number in range(4000)]))
+    assert service.asked.total() < 100
+
+
+def test_a_service_that_hangs_ends_the_audit_long_before_every_string_has_timed_out(service: Service) -> None:
+    with open_service(service, timeout=0.3) as session:
+        session.decode("f", quoted(["a"]))
+        service.delay = 1.0
+        began = time.monotonic()
+        with pytest.raises(ConsumerError, match="for a string that it has answered before: no answer within"):
+            session.decode("f", quoted([f"order {number}" for number in range(4000)]))
+    assert time.monotonic() - began < 15
+
+
+def test_headers_without_an_end_are_no_answer(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    with open_service(service, timeout=0.2, retries=0) as session:
+        found = shown(session.decode("f", quoted(["a", "#headers", "b"])))
+    assert (found[0], found[2]) == ("text:a", "text:b")
+    assert found[1].startswith("timed_out: no answer within")
+
+
 @pytest.mark.parametrize(
     ("habit", "says"),
     [
@@ -207,6 +243,12 @@ def test_proxies_of_the_environment_are_not_used(service: Service, monkeypatch: 
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with open_service(service) as session:
         assert shown(session.decode("f", quoted(["a"]))) == ["text:a"]
+
+
+def test_no_string_is_asked_in_the_session_of_another(service: Service) -> None:
+    with open_service(service) as session:
+        session.decode("f", quoted(["a", "b", "c"]))
+    assert [headers for headers in service.headers_seen if "Cookie" in headers] == []
 
 
 def test_a_service_without_tls_is_no_https_service(service: Service) -> None:
