@@ -108,7 +108,7 @@ class HttpAdapter:
             "version_parts": dict(parts, service=self.version),
             "settings": {"service": told},
             "canary": canary,
-            "patience": 3 * self.connection.tries * self.connection.seconds + sum(WAITS) * self.connection.tries + 2.0,
+            "patience": self.connection.longest() + 2.0,
         }
 
     def decode_batch(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":

@@ -62,6 +62,10 @@ class Service:
             verify=True,
         )
 
+    def longest(self) -> float:
+        """Give the seconds that `send` takes at most, but for headers that come one by one and have no end."""
+        return self.tries * self.seconds + sum(wait_before(attempt) for attempt in range(1, self.tries))
+
     def send(self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0) -> Answer:
         """Give the answer to a request.
 
@@ -72,7 +76,7 @@ class Service:
         headers = {"content-type": "application/json"} if body is not None else {}
         for attempt in range(self.tries):
             if attempt:
-                time.sleep(WAITS[min(attempt, len(WAITS)) - 1])
+                time.sleep(wait_before(attempt))
             try:
                 request = self.client.build_request(
                     method or self.method, url, content=body, headers=headers, timeout=limit
@@ -136,6 +140,11 @@ class Service:
         return Answer(response.status_code, headers, bytes(body))
 
 
+def wait_before(attempt: int) -> float:
+    """Give the seconds before a request is sent for the second time (1), the third, and so on."""
+    return WAITS[min(attempt, len(WAITS)) - 1]
+
+
 def origin(url: "Any") -> "Any":
     """Give what makes two urls the same host."""
     return url.scheme, url.host, url.port
@@ -150,4 +159,4 @@ def hint_of(error: BaseException) -> str:
         return "it does not speak TLS: is it http:// ?"
     if "Name or service" in text or "name resolution" in text or "nodename" in text:
         return "correct the host in `url`"
-    return "start the service, or correct `url`; what was read of this consumer is not kept"
+    return "start the service, or correct `url`, and run again"

@@ -90,6 +90,9 @@ def test_its_answers_are_verdicts_and_the_secret_is_in_no_file(tmp_path: Path, m
     why = "the audit does not start the service"
     parts = ("clock", "elsewhere", "hash seed", "locale", "network", "zone")
     assert gate["not_varied"] == [f"{part}: {why}" for part in parts]
+    (crashed,) = [one for one in run.findings if one.code == "consumer-crashed"]
+    assert crashed.title == "gate fails on some strings of note"
+    assert crashed.cause.startswith("The service gives no whole answer")
     orders = [one for one in document["probe"]["environments"] if "gate" in one["consumers"]]
     assert {tuple(one["varied"]) for one in orders} == {("order",)}
 
