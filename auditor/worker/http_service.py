@@ -64,7 +64,8 @@ class Service:
 
     def longest(self) -> float:
         """Give the seconds that `send` takes at most, but for headers that come one by one and have no end."""
-        return self.tries * self.seconds + sum(wait_before(attempt) for attempt in range(1, self.tries))
+        waits: float = sum(wait_before(attempt) for attempt in range(1, self.tries))
+        return float(self.tries * self.seconds + waits)
 
     def send(self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0) -> Answer:
         """Give the answer to a request.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -255,6 +257,18 @@ def test_a_service_without_tls_is_no_https_service(service: Service) -> None:
     said = failing(service, ["a"], url=service.url.replace("http:", "https:") + "/validate/{field}")
     assert "SSL" in said
     assert "is it http://" in said
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = Path(__file__).with_name("self_signed.pem")  # for localhost and 127.0.0.1, signed by itself
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    service.socket = context.wrap_socket(service.socket, server_side=True, do_handshake_on_connect=False)
+    said = failing(service, ["a"], url=service.url.replace("http:", "https:") + "/validate/{field}")
+    assert "CERTIFICATE_VERIFY_FAILED" in said
+    assert "it is checked always" in said
+    assert service.asked.total() == 0
 
 
 def test_where_httpx_is_not_installed_the_error_names_the_extra(
