@@ -61,7 +61,7 @@ class HttpAdapter:
         self.as_json: bool = config["receives"] == "json"
         self.moved: "Callable[[int], None]" = lambda done: None
         headers = {name: self.secrets.fill(text) for name, text in self.service["headers"].items()}
-        self.connection = Service(self.service, headers, config["timeout"])
+        self.connection = Service(self.service, headers, config["timeout"], self.secrets.hide)
         self.reading = Reading(self.service, self.service["secrets"])
         self.templates = {
             field: Template(self.service, name, self.secrets, self.as_json) for field, name in self.names.items()

@@ -47,9 +47,9 @@ def import_httpx() -> "Any":
 class Service:
     """The service of one consumer; safe for as many threads as it has connections."""
 
-    def __init__(self, service: "Dict[str, Any]", headers: "Dict[str, str]", seconds: float) -> None:
+    def __init__(self, service: "Dict[str, Any]", headers: "Dict[str, str]", seconds: float, hide: "Any") -> None:
         self.httpx = import_httpx()
-        self.method, self.seconds = service["method"], seconds
+        self.method, self.seconds, self.hide = service["method"], seconds, hide
         self.tries, self.follows = 1 + service["retries"], service["redirects"]
         most = service["concurrency"]
         self.client = self.httpx.Client(
@@ -129,16 +129,18 @@ class Service:
         """Read an answer of bounded size, in the time that is left."""
         headers = {name.lower(): text for name, text in response.headers.items()}
         if headers.get("content-encoding", "identity") != "identity":
-            return Answer(response.status_code, headers, b"", "its body is compressed, which was not asked for")
+            return Answer(
+                response.status_code, headers, b"", "its body is compressed, which was not asked for", self.hide
+            )
         body = bytearray()
         for part in response.iter_raw():
             body += part
             if len(body) > LONGEST_ANSWER:
                 trouble = "an answer of more than %d MiB" % (LONGEST_ANSWER // 1024 // 1024)
-                return Answer(response.status_code, headers, bytes(body[:1000]), trouble)
+                return Answer(response.status_code, headers, bytes(body[:1000]), trouble, self.hide)
             if time.monotonic() > until:
                 raise self.httpx.ReadTimeout("the answer does not end")
-        return Answer(response.status_code, headers, bytes(body))
+        return Answer(response.status_code, headers, bytes(body), "", self.hide)
 
 
 def wait_before(attempt: int) -> float:

@@ -206,6 +206,16 @@ def test_a_secret_that_the_service_repeats_is_neither_in_an_error_nor_a_value(mo
     ]
 
 
+def test_of_a_secret_where_an_error_is_cut_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", SECRET)
+    texts = [f"#long {number}" for number in range(130, 156)]
+    with serving(SECRET) as server, open_service(server, headers=BEARER) as session:
+        found = shown(session.decode("f", quoted(texts)))
+    assert all("HTTP 500" in one for one in found)
+    assert any("{env:API_TOKEN}" in one for one in found)
+    assert [one for one in found if SECRET[:4] in one] == []
+
+
 def test_a_secret_goes_where_the_spec_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "a b&c=d/é".encode("ascii", "ignore").decode())
     url = "/validate/{field}?key={env:API_TOKEN}&value={value}"

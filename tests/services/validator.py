@@ -206,6 +206,9 @@ HABITS: dict[str, Any] = {
     "#echo": lambda handler, _: handler.answer(
         200, json.dumps({"value": "seen " + handler.headers["Authorization"]}).encode()
     ),
+    "#long": lambda handler, value: handler.answer(
+        500, b"x " * int(value.split()[1]) + handler.headers["Authorization"].encode()
+    ),
     "#leak": lambda handler, _: handler.answer(
         422, json.dumps({"detail": [{"msg": "bad for " + handler.headers["Authorization"]}]}).encode()
     ),
