@@ -17,7 +17,19 @@ class _Kind:
     code: str
     does: str
     cause: str
+    fixes: tuple[str, ...]
 
+
+_FIXES = (
+    "Make the parser refuse such strings with an error.",
+    "Bound the length of what is handed to the parser.",
+    "Run the parser where one string cannot take the rest down with it.",
+)
+
+_SERVICE_FIXES = (
+    "Make the service refuse such strings with a status of `rejected` and a message.",
+    "Look at its log for the strings shown; where it means a rejection by that answer, say so in the spec.",
+)
 
 _KINDS = (
     _Kind(
@@ -25,20 +37,34 @@ _KINDS = (
         "consumer-crashed",
         "dies on",
         "The parser ends its process on some strings: by sys.exit, a fault in native code, or memory without end.",
+        _FIXES,
     ),
     _Kind(
         "t",
         "consumer-timed-out",
         "does not finish with",
         "The parser needs unbounded time for some strings: a pattern that backtracks, a wait, an endless loop.",
+        _FIXES,
     ),
 )
 
-_FIXES = (
-    "Make the parser refuse such strings with an error.",
-    "Bound the length of what is handed to the parser.",
-    "Run the parser where one string cannot take the rest down with it.",
-)
+#: The same of a service, by status: what ends there is a request, not a process.
+_OF_SERVICES = {
+    "c": _Kind(
+        "c",
+        "consumer-crashed",
+        "fails on",
+        "The service gives no whole answer, an error of its own (5xx), or one that is neither a value nor a rejection.",
+        _SERVICE_FIXES,
+    ),
+    "t": _Kind(
+        "t",
+        "consumer-timed-out",
+        "gives no answer in time to",
+        "The service needs longer than `timeout` for some strings, while it answers others.",
+        _SERVICE_FIXES,
+    ),
+}
 
 
 def find_poison(census: Census) -> Iterator[Draft]:
@@ -54,7 +80,8 @@ def find_poison(census: Census) -> Iterator[Draft]:
         }
         of_probes = {(probe.field, probe.consumer) for probe in census.context.probes if probe.status == kind.status}
         for field, consumer in sorted(of_data | of_probes):
-            yield _draft(census, field, consumer, kind)
+            is_service = census.context.spec.consumers[consumer].adapter == "http"
+            yield _draft(census, field, consumer, _OF_SERVICES[kind.status] if is_service else kind)
 
 
 def _draft(census: Census, field: str, consumer: str, kind: _Kind) -> Draft:
@@ -71,7 +98,7 @@ def _draft(census: Census, field: str, consumer: str, kind: _Kind) -> Draft:
         title=title,
         detail=detail,
         cause=kind.cause,
-        fixes=_FIXES,
+        fixes=kind.fixes,
         fingerprint=fingerprint(kind.code, field, (consumer,)),
         groups=f"field = {sql.text(field)} AND {status_of(census.context.index[consumer])} = {sql.text(kind.status)}",
         witnesses=tuple(

@@ -9,6 +9,7 @@ nothing is said of strings any more.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,16 @@ TEXTS = ("identifier", "category")
 FIRST = "0"
 FIRST_SECONDS = 15.0
 
+#: Strings that are asked for by each connection before it is looked whether the service lives: one that hangs is left
+#: after so many time-outs. And so many failures, with no answer to any string yet, are a service that has failed.
+ROUNDS = 8
+MOST_FAILURES = 50
+
+#: Bytes of a version that is shown whole; of a longer one the beginning, with a digest.
+LONGEST_VERSION = 200
+
+FAILED = "its service has failed"
+
 #: For messages: so much of a string is shown.
 SHOWN = 60
 
@@ -50,7 +61,7 @@ class HttpAdapter:
         self.as_json: bool = config["receives"] == "json"
         self.moved: "Callable[[int], None]" = lambda done: None
         headers = {name: self.secrets.fill(text) for name, text in self.service["headers"].items()}
-        self.connection = Service(self.service, headers, config["timeout"])
+        self.connection = Service(self.service, headers, config["timeout"], self.secrets.hide)
         self.reading = Reading(self.service, self.service["secrets"])
         self.templates = {
             field: Template(self.service, name, self.secrets, self.as_json) for field, name in self.names.items()
@@ -58,6 +69,7 @@ class HttpAdapter:
         threading.stack_size(STACK)
         self.pool = ThreadPoolExecutor(self.service["concurrency"])
         self.good: "Optional[Tuple[str, str]]" = None
+        self.failures = 0
         self.version = ""
         self.begin()
 
@@ -96,15 +108,13 @@ class HttpAdapter:
             "version_parts": dict(parts, service=self.version),
             "settings": {"service": told},
             "canary": canary,
-            "patience": 3 * self.connection.tries * self.connection.seconds + sum(WAITS) * self.connection.tries + 2.0,
+            "patience": self.connection.longest() + 2.0,
         }
 
     def decode_batch(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
         """Decode texts, so many at a time; the answers are in the order of the texts."""
         try:
             outcomes = self.ask_all(field, values)
-            if not all(outcome.answered for outcome in outcomes):
-                self.see_that_it_lives(next(one.content for one in outcomes if not one.answered))
         except Broken as error:
             hide = self.secrets.hide
             raise Broken(hide(error.tried), hide(error.seen), hide(error.hint), error.what) from None
@@ -122,20 +132,33 @@ class HttpAdapter:
         return texts, faults
 
     def ask_all(self, field: str, values: "List[str]") -> "List[Outcome]":
-        """Ask for some strings side by side; what ends the audit ends the rest of them."""
+        """Ask for some strings, a few rounds at a time; Broken where the service has failed meanwhile."""
+        outcomes: "List[Outcome]" = []
+        size = ROUNDS * self.service["concurrency"]
+        for start in range(0, len(values), size):
+            part = values[start : start + size]
+            found = self.ask_side_by_side(field, part, start)
+            for value, outcome in zip(part, found):  # noqa: B905 - no `strict` on Python 3.8
+                if outcome.answered and len(value) < LONGEST:
+                    self.good = field, value
+                    break
+            errors = [outcome.content for outcome in found if not outcome.answered]
+            if errors:
+                self.see_that_it_lives(field, part[0], errors)
+            outcomes += found
+        return outcomes
+
+    def ask_side_by_side(self, field: str, values: "List[str]", done: int) -> "List[Outcome]":
+        """Ask for some strings at one time; what ends the audit ends the rest of them."""
         futures = [self.pool.submit(self.ask, field, value) for value in values]
         outcomes: "List[Outcome]" = []
         try:
             for future in futures:
                 outcomes.append(future.result())
-                self.moved(len(outcomes))
+                self.moved(done + len(outcomes))
         finally:
             for future in futures[len(outcomes) :]:
                 future.cancel()
-        for value, outcome in zip(values, outcomes):  # noqa: B905 - no `strict` on Python 3.8
-            if outcome.answered and len(value) < LONGEST:
-                self.good = field, value
-                break
         return outcomes
 
     def ask(self, field: str, value: str, seconds: float = 0.0) -> Outcome:
@@ -164,17 +187,22 @@ class HttpAdapter:
         text = value if len(value) <= SHOWN else value[:SHOWN] + "…"
         return "ask %s %s for %s: %r" % (self.service["method"], self.templates[field].shown, field, text)
 
-    def see_that_it_lives(self, error: str) -> None:
-        """Ask again for what the service has answered before; Broken where it fails there too."""
+    def see_that_it_lives(self, field: str, value: str, errors: "List[str]") -> None:
+        """Ask again for what the service has answered before; Broken where it fails there too, or always has."""
+        hint = "look at the service's log, and run again"
         if self.good is None:
+            self.failures += len(errors)
+            if self.failures >= MOST_FAILURES:
+                seen = "no answer to any of %d strings, the last: %s" % (self.failures, errors[-1])
+                raise Broken(self.tried(field, value), seen, hint, FAILED)
             return
         for wait in (0.0, *WAITS):
             time.sleep(wait)
             outcome = self.ask(*self.good)
             if outcome.answered:
                 return
-        seen = "%s; and now, for a string that it has answered before: %s" % (error, outcome.content)
-        raise Broken(self.tried(*self.good), seen, "look at the service's log, and run again", "its service has failed")
+        seen = "%s; and now, for a string that it has answered before: %s" % (errors[-1], outcome.content)
+        raise Broken(self.tried(*self.good), seen, hint, FAILED)
 
     def see_that_it_is_the_same(self, headers: "Dict[str, str]", tried: str) -> None:
         """Compare the version in an answer with the first one; Broken where it is another."""
@@ -199,7 +227,8 @@ class HttpAdapter:
         self.reading.see_that_it_serves(answer, tried)
         if not 200 <= answer.status < 300 or not answer.text or answer.trouble:
             raise StartError(tried, self.secrets.hide(answer.seen), "correct `version`")
-        return self.secrets.hide(answer.text)
+        digest = hashlib.sha256(answer.body).hexdigest()[:16] if len(answer.body) > LONGEST_VERSION else ""
+        return self.secrets.hide(" ".join(filter(None, (answer.text, digest))))
 
 
 def without_tag(value: "Any") -> "Any":

@@ -10,10 +10,13 @@ from .trouble import Broken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List
+    from typing import Any, Callable, Dict, List
 
 #: For messages: so many characters of an answer are shown.
 SHOWN = 300
+
+#: Bytes of an answer that are looked at for that.
+LOOKED_AT = 64 * 1024
 
 #: What a proxy says where there is no service behind it.
 NOBODY_THERE = (502, 503, 504)
@@ -22,10 +25,15 @@ REFUSED = "its service refuses to be asked"
 
 
 class Answer:
-    """Status, headers (lower case) and body of an answer."""
+    """Status, headers (lower case) and body of an answer; `hide` takes the secrets out of what is shown of it.
 
-    def __init__(self, status: int, headers: "Dict[str, str]", body: bytes, trouble: str = "") -> None:
-        self.status, self.headers, self.body, self.trouble = status, headers, body, trouble
+    It does so before anything is cut: the half of a secret is one, too.
+    """
+
+    def __init__(
+        self, status: int, headers: "Dict[str, str]", body: bytes, trouble: str, hide: "Callable[[str], str]"
+    ) -> None:
+        self.status, self.headers, self.body, self.trouble, self.hide = status, headers, body, trouble, hide
 
     @property
     def line(self) -> str:
@@ -35,7 +43,7 @@ class Answer:
     @property
     def text(self) -> str:
         """Give the start of the body on one line."""
-        text = " ".join(self.body[: 8 * SHOWN].decode("utf-8", "replace").split())
+        text = " ".join(self.hide(self.body[:LOOKED_AT].decode("utf-8", "replace")).split())
         return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
     @property
@@ -84,7 +92,7 @@ class Reading:
         if answer.status >= 500:
             return failed("the service failed: " + answer.seen, answer.status in NOBODY_THERE)
         if 300 <= answer.status < 400:
-            where = answer.headers.get("location", "")[:SHOWN]
+            where = answer.hide(answer.headers.get("location", ""))[:SHOWN]
             return failed("%s to %s: redirects are not followed; correct `url`" % (answer.line, where or "nowhere"))
         return failed(answer.seen + "; neither accepted (2xx) nor one of `rejected`")
 

@@ -7,6 +7,7 @@ environment: no proxy, no certificates, no password file.
 from __future__ import annotations
 
 import time
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 from .http_answer import Answer
 from .http_request import Unsendable
@@ -46,19 +47,25 @@ def import_httpx() -> "Any":
 class Service:
     """The service of one consumer; safe for as many threads as it has connections."""
 
-    def __init__(self, service: "Dict[str, Any]", headers: "Dict[str, str]", seconds: float) -> None:
+    def __init__(self, service: "Dict[str, Any]", headers: "Dict[str, str]", seconds: float, hide: "Any") -> None:
         self.httpx = import_httpx()
-        self.method, self.seconds = service["method"], seconds
+        self.method, self.seconds, self.hide = service["method"], seconds, hide
         self.tries, self.follows = 1 + service["retries"], service["redirects"]
         most = service["concurrency"]
         self.client = self.httpx.Client(
             headers={"user-agent": "fidelity-auditor", "accept": "application/json, */*", **headers}
             | {"accept-encoding": "identity"},
             limits=self.httpx.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=4.0),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # no string is asked in the session of another
             trust_env=False,
             follow_redirects=False,
             verify=True,
         )
+
+    def longest(self) -> float:
+        """Give the seconds that `send` takes at most, but for headers that come one by one and have no end."""
+        waits: float = sum(wait_before(attempt) for attempt in range(1, self.tries))
+        return float(self.tries * self.seconds + waits)
 
     def send(self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0) -> Answer:
         """Give the answer to a request.
@@ -70,7 +77,7 @@ class Service:
         headers = {"content-type": "application/json"} if body is not None else {}
         for attempt in range(self.tries):
             if attempt:
-                time.sleep(WAITS[min(attempt, len(WAITS)) - 1])
+                time.sleep(wait_before(attempt))
             try:
                 request = self.client.build_request(
                     method or self.method, url, content=body, headers=headers, timeout=limit
@@ -122,16 +129,23 @@ class Service:
         """Read an answer of bounded size, in the time that is left."""
         headers = {name.lower(): text for name, text in response.headers.items()}
         if headers.get("content-encoding", "identity") != "identity":
-            return Answer(response.status_code, headers, b"", "its body is compressed, which was not asked for")
+            return Answer(
+                response.status_code, headers, b"", "its body is compressed, which was not asked for", self.hide
+            )
         body = bytearray()
         for part in response.iter_raw():
             body += part
             if len(body) > LONGEST_ANSWER:
                 trouble = "an answer of more than %d MiB" % (LONGEST_ANSWER // 1024 // 1024)
-                return Answer(response.status_code, headers, bytes(body[:1000]), trouble)
+                return Answer(response.status_code, headers, bytes(body[:1000]), trouble, self.hide)
             if time.monotonic() > until:
                 raise self.httpx.ReadTimeout("the answer does not end")
-        return Answer(response.status_code, headers, bytes(body))
+        return Answer(response.status_code, headers, bytes(body), "", self.hide)
+
+
+def wait_before(attempt: int) -> float:
+    """Give the seconds before a request is sent for the second time (1), the third, and so on."""
+    return WAITS[min(attempt, len(WAITS)) - 1]
 
 
 def origin(url: "Any") -> "Any":
@@ -148,4 +162,4 @@ def hint_of(error: BaseException) -> str:
         return "it does not speak TLS: is it http:// ?"
     if "Name or service" in text or "name resolution" in text or "nodename" in text:
         return "correct the host in `url`"
-    return "start the service, or correct `url`; what was read of this consumer is not kept"
+    return "start the service, or correct `url`, and run again"

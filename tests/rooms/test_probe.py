@@ -62,6 +62,14 @@ def test_what_the_consumer_pins_is_never_varied(env: dict[str, str], pinned: set
     assert not any(set(one.differs_in(BASE)) & pinned for one in launched)
 
 
+def test_of_a_service_nothing_is_varied_but_the_order() -> None:
+    course = course_of(BASE, {}, "full", is_service=True)
+    assert set(course.singles) == {"order"}
+    assert {one.differs_in(BASE) for one in course.everything} == {("order",)}
+    assert set(course.pinned) == {"clock", "zone", "locale", "hash_seed", "network", "elsewhere"}
+    assert not course.attributes
+
+
 def test_the_first_two_zones_never_share_a_calendar_day() -> None:
     for instant in (951804367, 1709888707, 1945968307):
         days = {datetime.fromtimestamp(instant, ZoneInfo(zone)).date() for zone in ZONES[:2]}

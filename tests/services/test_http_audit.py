@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import auditor
@@ -77,8 +78,10 @@ def test_its_answers_are_verdicts_and_the_secret_is_in_no_file(tmp_path: Path, m
     assert run.folder is not None
     for suffix in ("json", "html", "md", "csv"):
         run.write(tmp_path / f"report.{suffix}")
-    found = [path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
-    assert found == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()] == []
+    tables = list(run.folder.rglob("*.parquet"))  # compressed, so they are read as well
+    assert tables
+    assert [path for path in tables if SECRET in str(duckdb.read_parquet(str(path)).fetchall())] == []
     document = json.loads((run.folder / "run.json").read_text())
     (gate,) = [one for one in document["consumers"] if one["name"] == "gate"]
     assert gate["adapter"] == "http"
@@ -87,8 +90,11 @@ def test_its_answers_are_verdicts_and_the_secret_is_in_no_file(tmp_path: Path, m
     why = "the audit does not start the service"
     parts = ("clock", "elsewhere", "hash seed", "locale", "network", "zone")
     assert gate["not_varied"] == [f"{part}: {why}" for part in parts]
+    (crashed,) = [one for one in run.findings if one.code == "consumer-crashed"]
+    assert crashed.title == "gate fails on some strings of note"
+    assert crashed.cause.startswith("The service gives no whole answer")
     orders = [one for one in document["probe"]["environments"] if "gate" in one["consumers"]]
-    assert {tuple(one["varied"]) for one in orders} == {(), ("order",)}
+    assert {tuple(one["varied"]) for one in orders} == {("order",)}
 
 
 def test_the_commands_show_what_was_not_varied_and_not_the_secret(tmp_path: Path) -> None:

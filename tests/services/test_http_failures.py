@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from auditor.decode import service as decode_service
+from auditor.decode import session as session_module
 from auditor.errors import ConsumerError
 from tests.services.test_http_values import open_service
 from tests.services.validator import Service, serving
@@ -110,6 +113,41 @@ def test_a_service_whose_proxy_is_all_that_is_left_ends_the_audit(service: Servi
     assert time.monotonic() - began < 25
 
 
+def test_a_service_that_fails_on_everything_ends_the_audit(service: Service) -> None:
+    service.broken = True
+    said = failing(service, [f"order {number}" for number in range(400)])
+    assert "its service has failed" in said
+    assert "no answer to any of 64 strings, the last: the service failed: HTTP 500" in said
+    assert service.asked.total() == 65
+
+
+def test_one_that_begins_to_fail_ends_the_audit(service: Service) -> None:
+    with open_service(service) as session:
+        session.decode("f", quoted(["a"]))
+        service.broken = True
+        with pytest.raises(ConsumerError, match="its service has failed"):
+            session.decode("f", quoted([f"order {number}" for number in range(4000)]))
+    assert service.asked.total() < 100
+
+
+def test_a_service_that_hangs_ends_the_audit_long_before_every_string_has_timed_out(service: Service) -> None:
+    with open_service(service, timeout=0.3) as session:
+        session.decode("f", quoted(["a"]))
+        service.delay = 1.0
+        began = time.monotonic()
+        with pytest.raises(ConsumerError, match="for a string that it has answered before: no answer within"):
+            session.decode("f", quoted([f"order {number}" for number in range(4000)]))
+    assert time.monotonic() - began < 15
+
+
+def test_headers_without_an_end_are_no_answer(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    with open_service(service, timeout=0.2, retries=0) as session:
+        found = shown(session.decode("f", quoted(["a", "#headers", "b"])))
+    assert (found[0], found[2]) == ("text:a", "text:b")
+    assert found[1].startswith("timed_out: no answer within")
+
+
 @pytest.mark.parametrize(
     ("habit", "says"),
     [
@@ -168,6 +206,16 @@ def test_a_secret_that_the_service_repeats_is_neither_in_an_error_nor_a_value(mo
     ]
 
 
+def test_of_a_secret_where_an_error_is_cut_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", SECRET)
+    texts = [f"#long {number}" for number in range(130, 156)]
+    with serving(SECRET) as server, open_service(server, headers=BEARER) as session:
+        found = shown(session.decode("f", quoted(texts)))
+    assert all("HTTP 500" in one for one in found)
+    assert any("{env:API_TOKEN}" in one for one in found)
+    assert [one for one in found if SECRET[:4] in one] == []
+
+
 def test_a_secret_goes_where_the_spec_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "a b&c=d/é".encode("ascii", "ignore").decode())
     url = "/validate/{field}?key={env:API_TOKEN}&value={value}"
@@ -209,10 +257,28 @@ def test_proxies_of_the_environment_are_not_used(service: Service, monkeypatch: 
         assert shown(session.decode("f", quoted(["a"]))) == ["text:a"]
 
 
+def test_no_string_is_asked_in_the_session_of_another(service: Service) -> None:
+    with open_service(service) as session:
+        session.decode("f", quoted(["a", "b", "c"]))
+    assert [headers for headers in service.headers_seen if "Cookie" in headers] == []
+
+
 def test_a_service_without_tls_is_no_https_service(service: Service) -> None:
     said = failing(service, ["a"], url=service.url.replace("http:", "https:") + "/validate/{field}")
     assert "SSL" in said
     assert "is it http://" in said
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = Path(__file__).with_name("self_signed.pem")  # for localhost and 127.0.0.1, signed by itself
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    service.socket = context.wrap_socket(service.socket, server_side=True, do_handshake_on_connect=False)
+    said = failing(service, ["a"], url=service.url.replace("http:", "https:") + "/validate/{field}")
+    assert "CERTIFICATE_VERIFY_FAILED" in said
+    assert "it is checked always" in said
+    assert service.asked.total() == 0
 
 
 def test_where_httpx_is_not_installed_the_error_names_the_extra(

@@ -41,6 +41,7 @@ class Service(ThreadingHTTPServer):
         self.dies_after: int | None = None
         self.version = "1.4.2"
         self.delay = 0.0
+        self.broken = False
         self.lock = threading.Lock()
 
     @property
@@ -99,6 +100,8 @@ class Validator(BaseHTTPRequestHandler):
             time.sleep(server.delay)
             with server.lock:
                 server.at_once -= 1
+            if server.broken:
+                return self.answer(500, b"no database")
             if server.token and self.headers["Authorization"] != f"Bearer {server.token}":
                 said = f"no such token: {self.headers['Authorization']}"
                 return self.answer(401, json.dumps({"detail": said}).encode())
@@ -123,6 +126,7 @@ class Validator(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("X-Version", self.server.version)
+        self.send_header("Set-Cookie", f"session={self.server.asked.total()}; Path=/")
         self.end_headers()
         with contextlib.suppress(OSError):
             self.wfile.write(body)
@@ -147,6 +151,14 @@ class Validator(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b'{"value": ')
         self.close_connection = True
+
+    def drip_headers(self) -> None:
+        """Send a header now and then, for ever."""
+        with contextlib.suppress(OSError):
+            self.connection.sendall(b"HTTP/1.1 200 OK\r\n")
+            for number in range(600):
+                self.connection.sendall(b"X-%d: 1\r\n" % number)
+                time.sleep(0.05)
 
     def drip(self) -> None:
         """Send a byte now and then, for ever."""
@@ -194,6 +206,9 @@ HABITS: dict[str, Any] = {
     "#echo": lambda handler, _: handler.answer(
         200, json.dumps({"value": "seen " + handler.headers["Authorization"]}).encode()
     ),
+    "#long": lambda handler, value: handler.answer(
+        500, b"x " * int(value.split()[1]) + handler.headers["Authorization"].encode()
+    ),
     "#leak": lambda handler, _: handler.answer(
         422, json.dumps({"detail": [{"msg": "bad for " + handler.headers["Authorization"]}]}).encode()
     ),
@@ -201,6 +216,7 @@ HABITS: dict[str, Any] = {
     "#first": Validator.cut_first,
     "#half": lambda handler, _: handler.half(),
     "#slow": lambda handler, _: handler.slow(),
+    "#headers": lambda handler, _: handler.drip_headers(),
     "#drip": lambda handler, _: handler.drip(),
     "#gzip": lambda handler, _: handler.compressed(),
 }
