@@ -209,7 +209,12 @@ def probe_all(
     recorders = {name: _Recorder(base.of(spec.consumers[name]), base.index[name]) for name in base.sessions}
     subjects = {
         name: Subject(
-            recorder.asked.questions(spec), base.lost(name), recorder.move, base.slow(name), _telling(tell, name)
+            recorder.asked.questions(spec),
+            base.lost(name),
+            recorder.move,
+            base.slow(name),
+            _telling(tell, name),
+            base.sessions[name].readiness.inapplicable,
         )
         for name, recorder in recorders.items()
     }
@@ -221,7 +226,8 @@ def probe_all(
         recorder = recorders[name]
         recorder.found(probed)
         varied = {one for some in course.singles.values() for one in some}
-        singles[probed.consumer] = tuple(dict.fromkeys(one for one in probed.launched if one in varied))
+        in_force = [one for one, so in zip(probed.launched, probed.in_force, strict=True) if one == so]
+        singles[probed.consumer] = tuple(dict.fromkeys(one for one in in_force if one in varied))
         at |= {(probed.consumer, mover.place): recorder.asked.units_at(mover.place) for mover in probed.movers}
         for table, columns in (("moves", recorder.moves), ("movers", recorder.movers)):
             if len(columns["unit"]):

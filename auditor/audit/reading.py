@@ -89,9 +89,10 @@ def read_strings(
             for name, some in decoded.items()
             if spec.consumers[name].batch and probe != "off"
         }
+        without = {name: session.readiness.inapplicable for name, session in sessions.items()}
         hints = {name: field_hints(session.plan, session.readiness) for name, session in sessions.items()}
     hinted = {name: hints[name][field_name] for name in decoded if field_name in hints[name]}
-    elsewhere = probe_strings(spec, spec.fields[field_name], sent, decoded, probe)
+    elsewhere = probe_strings(spec, spec.fields[field_name], sent, decoded, probe, without)
     for name, found in company.items():
         elsewhere[name] = with_company(elsewhere[name], spec.fields[field_name], tokens, found)
     return tuple(

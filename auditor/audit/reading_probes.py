@@ -59,14 +59,26 @@ def sent_strings(consumer: ConsumerSpec, tokens: Sequence[str]) -> Sent:
 
 
 def probe_strings(
-    spec: AuditSpec, field: FieldSpec, sent: Mapping[str, Sent], decoded: Mapping[str, Decodings], level: Level
+    spec: AuditSpec,
+    field: FieldSpec,
+    sent: Mapping[str, Sent],
+    decoded: Mapping[str, Decodings],
+    level: Level,
+    without: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Elsewhere]:
-    """Probe each consumer that decoded what it was sent in the base; nothing with the level off."""
+    """Probe each consumer that decoded what it was sent in the base; nothing with the level off.
+
+    `without` are the factors that each consumer has none of.
+    """
     if level == "off" or not decoded:
         return {}
     subjects = {
         name: Subject(
-            {field.name: _question(field, sent[name], some)}, lost_in(some.faults), _forget, slow_in(some.warnings)
+            {field.name: _question(field, sent[name], some)},
+            lost_in(some.faults),
+            _forget,
+            slow_in(some.warnings),
+            without=without[name],
         )
         for name, some in decoded.items()
     }

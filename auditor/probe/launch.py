@@ -49,7 +49,8 @@ class NotVaried(Exception):
 class Launcher:
     """Starts processes of one consumer; `launched` and `not_varied` say what came of it.
 
-    `unset` are the factors, each with a value, that could not be set on this machine. `report` hears of every process
+    `unset` are the factors, each with a value, that could not be set on this machine, and `unconfirmed` the factors
+    of which a program does not tell that they are in force. `report` hears of every process
     that has answered.
     """
 
@@ -65,6 +66,7 @@ class Launcher:
     launched: list[Environment] = field(default_factory=list)
     not_varied: dict[str, str] = field(default_factory=dict)
     unset: set[tuple[str, object]] = field(default_factory=set)
+    unconfirmed: set[str] = field(default_factory=set)
     report: Report = silent
     planned: int = 0
     done: int = 0
@@ -130,6 +132,7 @@ class Launcher:
 
     def _see_that_it_varies(self, session: Session, environment: Environment) -> None:
         """Note each factor that the worker's canary does not find; NotVaried where none is left."""
+        self.unconfirmed.update(session.readiness.unconfirmed)
         changed = environment.differs_in(self.base)
         missing = [factor for factor in changed if PART_OF[factor] in session.readiness.not_fixed]
         for factor in missing:

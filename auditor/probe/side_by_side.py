@@ -23,7 +23,7 @@ from auditor.spec.models import AuditSpec
 class Subject:
     """A consumer to probe: what it is asked, how many strings the base has lost, and who hears of what moves.
 
-    `slow` is how many took too long the first time only.
+    `slow` is how many took too long the first time only, and `without` are the factors that the consumer has none of.
     """
 
     questions: Mapping[str, Question]
@@ -31,6 +31,7 @@ class Subject:
     record: Record
     slow: int = 0
     report: Report = silent
+    without: tuple[str, ...] = ()
 
 
 def probe_side_by_side(
@@ -57,10 +58,12 @@ def probe_side_by_side(
 
         def probe(name: str) -> tuple[Probed, Course]:
             subject = subjects[name]
-            course = course_of(base, spec.consumers[name].env, level, zones)
+            consumer = spec.consumers[name]
+            fields = len(subject.questions) if consumer.batch else 0
+            course = course_of(base, consumer.env, level, zones, without=subject.without, batches_of=fields)
             launcher = Launcher(
                 spec,
-                spec.consumers[name],
+                consumer,
                 base,
                 carried,
                 keys,
