@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from auditor.model.dependence import Answer, Place, Probed
 from auditor.model.environment import Environment
-from auditor.probe.environments import Course
+from auditor.probe.environments import BATCHES, Course
 from auditor.probe.isolate import Isolation
 from auditor.probe.launch import PART_OF, Launcher
 from auditor.probe.phases import Record, phase_one
@@ -44,6 +44,7 @@ def probe_consumer(launcher: Launcher, questions: Mapping[str, Question], course
         not_varied=tuple(f"{what}: {why}" for what, why in sorted(notes.items())),
         movers=tuple(movers),
         others=tuple(others),
+        fixed=tuple(factor for factor, why in course.pinned.items() if why != BATCHES),
     )
 
 

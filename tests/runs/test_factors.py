@@ -137,3 +137,50 @@ def test_the_batches_of_several_fields_are_still_read_in_reverse(tmp_path: Path)
     assert codes(run) == set()
     assert "order" not in varied(run)
     assert "order: batches: see neighbours" in run.run.consumers[0].not_varied
+
+
+def with_truth(folder: Path, truth: dict[str, object], own: dict[str, object]) -> AuditedRun:
+    """Audit two consumers, the first of which reads the references, by the days of the run."""
+    (folder / "records.csv").write_text("case_id,field,prediction,reference\nC1,day,2024-03-01,2024-03-01\n")
+    (folder / "answers.py").write_text(PYTHON)
+    (folder / "days.py").write_text(
+        "import datetime\ndef today(text):\n    return datetime.date.today()\n"
+        "def local(text):\n    return datetime.datetime(2024, 3, 1, 12, tzinfo=datetime.timezone.utc)"
+        ".astimezone().date()\n"
+        "def iso(text):\n    return datetime.date.fromisoformat(text)\n"
+    )
+    spec = {
+        "name": "factors",
+        "cases": {"predictions": str(folder / "records.csv"), "references": str(folder / "records.csv")},
+        "fields": {"day": {"type": "date", "reference": "truth"}},
+        "consumers": {"truth": {"root": str(folder), **truth}, "own": {"root": str(folder), **own}},
+    }
+    return auditor.run(spec)
+
+
+def python(target: str, **others: object) -> dict[str, object]:
+    return {"adapter": "python", "reads": {"day": f"days:{target}"}, **others}
+
+
+def test_a_column_has_no_range_over_clocks_that_its_consumer_was_not_read_at(tmp_path: Path) -> None:
+    # A program behind a shell that clears its variables has the real clock, which the audit knows it cannot set.
+    command = ["env", "-i", "sh", "-c", '"$0" answers.py; exit', sys.executable]
+    run = with_truth(tmp_path, python("today"), {"adapter": "process", "command": command})
+    assert "clock" in run.run.consumers[1].not_fixed
+    assert len(run.column("day", "truth").by_environment) == 7
+    assert run.column("day", "own").by_environment == ()
+
+
+def test_a_column_has_no_range_over_zones_that_nothing_shows_its_consumer_to_have(tmp_path: Path) -> None:
+    run = with_truth(tmp_path, python("local"), {"adapter": "process", "command": [sys.executable, "answers.py"]})
+    assert {entry["zone"] for entry in run.column("day", "truth").by_environment} >= {"UTC", "Pacific/Kiritimati"}
+    assert run.column("day", "own").by_environment == ()
+
+
+@pytest.mark.parametrize("others", [{}, {"env": {"TZ": "Asia/Tokyo"}}], ids=["never moves", "sets its own zone"])
+def test_a_column_that_does_not_move_has_the_range_of_its_references(tmp_path: Path, others: dict[str, object]) -> None:
+    # 2024-03-01 12:00 UTC is 2 March in Kiritimati (+14) and 1 March in every other zone of the probes.
+    run = with_truth(tmp_path, python("local"), python("iso", **others))
+    right = {entry["zone"]: entry["ok"] for entry in run.column("day", "own").by_environment}
+    assert len(right) == 5
+    assert {zone for zone, ok in right.items() if not ok} == {"Pacific/Kiritimati"}
