@@ -189,6 +189,7 @@ class Answered:
             late=frozenset((name, token) for name, one in own.items() for token in self._late(name, one)),
             slow=sum(slow_in(one.warnings) for one in own.values()),
             unset=frozenset(self.sessions[consumer].readiness.not_fixed),
+            inapplicable=self.sessions[consumer].readiness.inapplicable,
         )
 
     def _late(self, name: str, answers: Answers) -> Iterator[str]:
@@ -228,7 +229,8 @@ def probe_all(
         recorder = recorders[name]
         recorder.found(probed)
         varied = {one for some in course.singles.values() for one in some}
-        singles[probed.consumer] = tuple(dict.fromkeys(one for one in probed.launched if one in varied))
+        in_force = [one for one, so in zip(probed.launched, probed.in_force, strict=True) if one == so]
+        singles[probed.consumer] = tuple(dict.fromkeys(one for one in in_force if one in varied))
         at |= {(probed.consumer, mover.place): recorder.asked.units_at(mover.place) for mover in probed.movers}
         for table, columns in (("moves", recorder.moves), ("movers", recorder.movers)):
             if len(columns["unit"]):

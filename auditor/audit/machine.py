@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from auditor.decode.clock import CLOCKS, PRELOAD, PYTHON_ADAPTERS, TIME_MACHINE, VDSO, can_attribute
+from auditor.decode.clock import CLOCKS, LINKED_ENGINES, PRELOAD, PYTHON_ADAPTERS, TIME_MACHINE, VDSO, can_attribute
 from auditor.decode.locales import locale_state
 from auditor.decode.session import open_session
 from auditor.errors import ConsumerError
@@ -38,13 +38,13 @@ WAYS = {
 
 @dataclass(frozen=True)
 class Ability:
-    """A part of an environment: whether it can be varied here, and how, or what to do for it.
+    """A part of an environment: whether it can be varied here, and how, or what to do for it; None: it was not tried.
 
     One that is not `is_needed` is there for machines where another one is missing.
     """
 
     part: str
-    is_there: bool
+    is_there: bool | None
     note: str = ""
     is_needed: bool = True
 
@@ -84,11 +84,15 @@ def _of_part(name: str, part: str, ready: Readiness, note: str = "") -> Ability:
 
 
 def abilities_of(spec: AuditSpec) -> Iterator[Ability]:
-    """Try the interpreter of each consumer where everything is changed but what the consumer itself sets."""
+    """Try the interpreter of each consumer where everything is changed but what the consumer itself sets.
+
+    What is no Python, or an engine of its own process, is not tried.
+    """
     for name, consumer in spec.consumers.items():
-        if consumer.adapter not in PYTHON_ADAPTERS:
-            what = "a service, whose environment is its own" if consumer.adapter == "http" else "a program of its own"
-            yield Ability(f"consumer {name}", True, f"{what}, which the audit itself tries")
+        if consumer.adapter not in PYTHON_ADAPTERS or consumer.engine not in (None, *LINKED_ENGINES):
+            what = f"the engine {consumer.engine}" if consumer.engine else "a program of its own"
+            what = "a service, whose environment is its own" if consumer.adapter == "http" else what
+            yield Ability(f"consumer {name}", None, f"not tried: {what}, which a run asks")
             continue
         reason = can_attribute(consumer)
         subject = ConsumerSpec(

@@ -89,10 +89,10 @@ def read_strings(
             for name, some in decoded.items()
             if spec.consumers[name].batch and probe != "off"
         }
+        ready = {name: session.readiness for name, session in sessions.items()}
         hints = {name: field_hints(session.plan, session.readiness) for name, session in sessions.items()}
     hinted = {name: hints[name][field_name] for name in decoded if field_name in hints[name]}
-    unset = {name: session.readiness.not_fixed for name, session in sessions.items()}
-    elsewhere = probe_strings(spec, spec.fields[field_name], sent, decoded, unset, probe)
+    elsewhere = probe_strings(spec, spec.fields[field_name], sent, decoded, ready, probe)
     for name, found in company.items():
         elsewhere[name] = with_company(elsewhere[name], spec.fields[field_name], tokens, found)
     return tuple(

@@ -10,7 +10,7 @@ from auditor.decode.session import Session
 from auditor.findings.dependence_cause import cause_of, location_of, site_text
 from auditor.findings.neighbour_dependent import company_cause
 from auditor.judge.answers import answer_at
-from auditor.model.decoding import Decoding, Decodings
+from auditor.model.decoding import Decoding, Decodings, Readiness
 from auditor.model.dependence import Mover, Probed
 from auditor.model.environment import Environment
 from auditor.model.neighbours import NeighbourProbe
@@ -64,18 +64,18 @@ def probe_strings(
     field: FieldSpec,
     sent: Mapping[str, Sent],
     decoded: Mapping[str, Decodings],
-    unset: Mapping[str, Sequence[str]],
+    ready: Mapping[str, Readiness],
     level: Level,
 ) -> dict[str, Elsewhere]:
     """Probe each consumer that decoded what it was sent in the base; nothing with the level off.
 
-    `unset` are the parts of the base that could not be set for a consumer.
+    `ready` is what was known of each consumer there.
     """
     if level == "off" or not decoded:
         return {}
     subjects = {
         name: Subject(
-            {field.name: _question(field, sent[name], some)}, _in_base(field, sent[name], some, unset[name]), _forget
+            {field.name: _question(field, sent[name], some)}, _in_base(field, sent[name], some, ready[name]), _forget
         )
         for name, some in decoded.items()
     }
@@ -110,13 +110,14 @@ def with_company(elsewhere: Elsewhere, field: FieldSpec, tokens: Sequence[str], 
     return replace(elsewhere, dependences=dependences, not_varied=notes)
 
 
-def _in_base(field: FieldSpec, sent: Sent, decoded: Decodings, unset: Sequence[str]) -> InBase:
+def _in_base(field: FieldSpec, sent: Sent, decoded: Decodings, ready: Readiness) -> InBase:
     late = (position for position, fault in decoded.faults.items() if fault.status == "timed_out")
     return InBase(
         lost=lost_in(decoded.faults),
         late=frozenset((field.name, sent.tokens[position]) for position in late),
         slow=slow_in(decoded.warnings),
-        unset=frozenset(unset),
+        unset=frozenset(ready.not_fixed),
+        inapplicable=ready.inapplicable,
     )
 
 

@@ -265,7 +265,9 @@ def _score(
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
     hints = {name: field_hints(session.plan, readiness[name]) for name, session in decoded.sessions.items()}
     columns = all_columns(spec, patterns, readiness, hints, withhold_rates=withhold)
-    columns = add_environments(connection, spec, columns, decoded.readers, decoded.index, decoded.environments.singles)
+    probes = decoded.environments
+    probed = {one.consumer: one for one in probes.of_consumers}
+    columns = add_environments(connection, spec, columns, decoded.readers, decoded.index, probes.singles, probed)
     context = Context(
         connection=connection,
         spec=spec,

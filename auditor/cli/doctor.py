@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 WIDTH = 28
 
+#: Whether a part can be varied; what was not tried is neither.
+_WORDS = {True: "yes", False: "no", None: "?"}
+
 
 def doctor(
     spec: Annotated[
@@ -38,8 +41,16 @@ def doctor(
         if found is not None:
             typer.echo(f"With the interpreters of {found.file}:")
             tried += _print(abilities_of(found))
-        missing = [one.part for one in tried if not one.is_there and one.is_needed]
-        typer.echo(f"Not everything can be varied here: {', '.join(missing)}." if missing else "All can be varied.")
+        typer.echo(_sum_of(tried))
+
+
+def _sum_of(tried: Iterable[Ability]) -> str:
+    """Say what is missing, and what is not known."""
+    missing = ", ".join(one.part for one in tried if one.is_there is False and one.is_needed)
+    untried = ", ".join(one.part for one in tried if one.is_there is None)
+    if missing:
+        return f"Not everything can be varied here: {missing}." + (f" Not tried: {untried}." if untried else "")
+    return f"All that was tried can be varied. Not tried: {untried}." if untried else "All can be varied."
 
 
 def _has_spec() -> bool:
@@ -60,6 +71,6 @@ def _print(abilities: Iterable[Ability]) -> list[Ability]:
     for one in abilities:
         tried.append(one)
         note = f"  {one.note}" if one.note else ""
-        typer.echo(f"  {'yes' if one.is_there else 'no ':<3}  {one.part:<{WIDTH}}{note}".rstrip())
+        typer.echo(f"  {_WORDS[one.is_there]:<3}  {one.part:<{WIDTH}}{note}".rstrip())
         sys.stdout.flush()
     return tried

@@ -22,6 +22,9 @@ VERSION_DIGITS = 16
 #: The parts of an environment, as they are named in `not_fixed`.
 VARIED = ("clock", "zone", "locale", "hash seed", "network", "elsewhere")
 
+#: Parts that a program of its own may tell or not, and the name of each in the canary.
+TOLD = {"zone": "offsets", "locale": "locale"}
+
 #: What time-machine does not reach, measured; everything else that reads the clock through Python is reached.
 UNREACHED = ("the clock as numpy, sqlite, duckdb, time.ctime and other processes read it (time-machine)",)
 
@@ -34,6 +37,8 @@ class Report:
         canary, modules = ready["canary"], ready.get("modules")
         self.watched_by = str(ready.get("watch", {}).get("by", ""))
         self.not_fixed = not_fixed(plan, canary)
+        self.unconfirmed = tuple(part for part, name in TOLD.items() if canary[name] is None)
+        self.inapplicable = ("hash_seed",) if canary["hash_seed"] is None else ()
         self.imported = {(name, file) for name, file in modules or ()}
         self.provenance = None
         if modules is not None:
@@ -61,6 +66,8 @@ class Report:
             not_fixed=self.not_fixed,
             clock_by=clock_by,
             not_varied=UNREACHED if clock_by == TIME_MACHINE else (),
+            unconfirmed=self.unconfirmed,
+            inapplicable=self.inapplicable,
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
             alone=frozenset(ready.get("alone", ())),
@@ -79,6 +86,7 @@ class Report:
             )
         missing = {*self.not_fixed, *later.not_fixed}
         self.not_fixed = tuple(part for part in VARIED if part in missing)
+        self.unconfirmed = tuple(part for part in TOLD if part in {*self.unconfirmed, *later.unconfirmed})
         self.imported |= later.imported
 
 
@@ -106,15 +114,19 @@ def version_of(parts: Any, *others: Any) -> str:
 
 
 def not_fixed(plan: Plan, seen: dict[str, Any]) -> tuple[str, ...]:
-    """Compare what the worker saw before it imported the consumer with what was to be in force."""
+    """Compare what the worker saw before it imported the consumer with what was to be in force.
+
+    What a program does not tell is not known to be otherwise.
+    """
     parts = set()
     if seen["clock"] is None or abs(seen["clock"] - plan.clock) > 0.001:
         parts.add("clock")
-    if seen["offsets"] != expected_offsets(plan):
+    expected = expected_offsets(plan)
+    if expected is None or seen["offsets"] not in (expected, None):
         parts.add("zone")
-    if plan.locale is not None and plain(seen["locale"]) != plain(plan.locale):
+    if None not in (plan.locale, seen["locale"]) and plain(seen["locale"]) != plain(str(plan.locale)):
         parts.add("locale")
-    if not seed_is_fixed(plan.hash_seed, seen):
+    if seen["hash_seed"] is not None and not seed_is_fixed(plan.hash_seed, seen):
         parts.add("hash seed")
     if not plan.network and seen["has_network"]:
         parts.add("network")

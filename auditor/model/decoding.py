@@ -66,9 +66,11 @@ class Readiness:
     `reads` maps each field to the target that reads it; `version` is derived from the parser's sources and what it
     imported; `settings` are recorded as they are; `not_fixed` names the parts of the base environment that could not
     be set; `clock_by` names the way in which the clock was fixed, `not_varied` says what it does not reach in this
-    process; `scope` is ``payload`` or ``field`` for a pydantic consumer and an SQL model, else empty, and `scope_note`
-    says why, or what of a payload is missing. `alone` are fields that are read without their payload in any scope.
-    `functions` are the engine's words on the stability of functions that an SQL consumer calls.
+    process; `unconfirmed` names the factors of which a program does not tell that they are in force, and
+    `inapplicable` those that it has not (a hash seed is Python's); `scope` is ``payload`` or ``field`` for a pydantic
+    consumer and an SQL model, else empty, and `scope_note` says why, or what of a payload is missing. `alone` are
+    fields that are read without their payload in any scope. `functions` are the engine's words on the stability of
+    functions that an SQL consumer calls.
     """
 
     consumer: str
@@ -78,6 +80,8 @@ class Readiness:
     not_fixed: tuple[str, ...] = ()
     clock_by: str = ""
     not_varied: tuple[str, ...] = ()
+    unconfirmed: tuple[str, ...] = ()
+    inapplicable: tuple[str, ...] = ()
     scope: str = ""
     scope_note: str = ""
     alone: frozenset[str] = frozenset()

@@ -90,7 +90,8 @@ class Probed:
 
     `launched` are the environments that a process was started in, `in_force` the same as they were there, without what
     could not be set; `not_varied` are ``part: why``. `movers` were isolated one by one; `others` moved as well, with
-    the code that is known without.
+    the code that is known without. `fixed` are the factors that no environment changes for it: its own `env` sets
+    them, or it has no such thing.
     """
 
     consumer: str
@@ -99,6 +100,14 @@ class Probed:
     not_varied: tuple[str, ...]
     movers: tuple[Mover, ...]
     others: tuple[tuple[Place, str], ...] = ()
+    fixed: tuple[str, ...] = ()
+
+    def varied(self, factor: str, value: object, base: Environment) -> bool:
+        """Say whether a factor was changed for it, as far as it can be, and this value is not one that failed."""
+        pairs = zip(self.launched, self.in_force, strict=True)
+        failed = any(getattr(one, factor) == value != getattr(so, factor) for one, so in pairs)
+        changed = any(getattr(so, factor) != getattr(base, factor) for so in self.in_force)
+        return factor in self.fixed or (changed and not failed)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,11 @@ ZONE_OF_ABBREVIATION: Final[Mapping[str, str]] = {
     "AEDT": "Australia/Sydney",
 }
 
+#: Why a factor stays as it is.
+PINNED = "the consumer's env sets it"
+BATCHES = "batches: see neighbours"
+OF_A_SERVICE = "the audit does not start the service"
+
 _LANGUAGE = ("LANG", "LC_ALL")
 
 #: The factors that belong to a process, which only whoever starts it can change.
@@ -66,7 +71,9 @@ class Course:
     """The environments of one consumer's probes.
 
     `everything` changes all factors together and `rest` all but clock and zone, over all strings; `repeats` are the
-    base, and `singles` change one factor, by factor.
+    base, and `singles` change one factor, by factor. `pinned` are the factors that stay as they are, and why; empty
+    where the consumer has no such thing. `doubtful` are factors that are changed, and may not be what they are called
+    until something moves with them, and why.
     """
 
     base: Environment
@@ -74,7 +81,8 @@ class Course:
     repeats: tuple[Environment, ...]
     rest: tuple[Environment, ...]
     singles: Mapping[str, tuple[Environment, ...]]
-    pinned: tuple[str, ...]  # factors that the consumer's own `env` sets, or that a service has of its own
+    pinned: Mapping[str, str]
+    doubtful: Mapping[str, str]
     attributes: bool  # whether the line that reads the clock is looked for
 
 
@@ -84,14 +92,23 @@ def course_of(
     level: Level,
     zones: tuple[str, ...] = ZONES,
     *,
+    without: Iterable[str] = (),
+    batches_of: int = 0,
     is_service: bool = False,
 ) -> Course:
     """Lay out the environments; what the consumer's `env` pins is part of the consumer and stays as it is.
 
-    Of a service, which we do not start, nothing can be changed but the order of the strings.
+    `without` are factors that the consumer has none of. `batches_of` is how many fields a consumer of batches reads:
+    no order of the strings means anything to it, and that of its fields can only be reversed. Of a service, which we
+    do not start, nothing can be changed but the order of the strings.
     """
-    pinned = OF_A_PROCESS if is_service else pinned_by(env)
-    everything = [_pinned(one, base, pinned) for one in _everything(base, zones)]
+    pinned = dict.fromkeys(without, "") | dict.fromkeys(pinned_by(env), PINNED)
+    if is_service:
+        pinned = dict.fromkeys(OF_A_PROCESS, OF_A_SERVICE)
+    if batches_of == 1:
+        pinned["order"] = BATCHES
+    orders = ("reversed", *[base.order] * 3) if batches_of else ORDERS
+    everything = [_pinned(one, base, pinned) for one in _everything(base, zones, orders)]
     if level == "quick":
         everything = everything[:2]
     calendar = CALENDAR if level == "full" else ()
@@ -100,7 +117,7 @@ def course_of(
         "zone": [(f"zone {zone}", zone) for zone in zones],
         "locale": [(f"locale {name}", name) for name in LOCALES],
         "hash_seed": [(f"hash seed {seed}", seed) for seed in SEEDS],
-        "order": [(f"order {order}", order) for order in ORDERS[:2]],
+        "order": [(f"order {order}", order) for order in orders[:2]],
         "network": [("no network", False)],
         "elsewhere": [("another folder and HOME", True)],
     }
@@ -113,11 +130,15 @@ def course_of(
             for number, one in enumerate(everything, 1)
         ),
         singles={
-            factor: tuple(_with(base, name, factor, value) for name, value in values if value != getattr(base, factor))
+            factor: tuple(
+                _with(base, name, factor, value)
+                for name, value in values
+                if value != getattr(base, factor) and factor not in pinned
+            )
             for factor, values in singles.items()
-            if factor not in pinned
         },
         pinned=pinned,
+        doubtful={"order": BATCHES} if batches_of > 1 else {},
         attributes=level == "full" and not is_service,
     )
 
@@ -144,7 +165,7 @@ def zones_for(strings: Iterable[str]) -> tuple[str, ...]:
     return (*ZONES[:2], *[*wanted, *(zone for zone in ZONES[2:] if zone not in wanted)][:2])
 
 
-def _everything(base: Environment, zones: tuple[str, ...]) -> tuple[Environment, ...]:
+def _everything(base: Environment, zones: tuple[str, ...], orders: tuple[str, ...]) -> tuple[Environment, ...]:
     return tuple(
         replace(
             base,
@@ -153,7 +174,7 @@ def _everything(base: Environment, zones: tuple[str, ...]) -> tuple[Environment,
             zone=zones[number],
             locale=LOCALES[number],
             hash_seed=SEEDS[number],
-            order=ORDERS[number],
+            order=orders[number],
             network=number != 0,
             elsewhere=number == 1,
         )

@@ -50,20 +50,23 @@ class InBase:
     """What came of a consumer in the base environment.
 
     `lost` strings crashed or hung, of which `late` (field, string) gave no answer in time; `slow` ones took too long
-    the first time only; `unset` are the parts that could not be set, as readiness names them.
+    the first time only; `unset` are the parts that could not be set, as readiness names them, and `inapplicable` the
+    factors that the consumer has none of.
     """
 
     lost: int = 0
     late: frozenset[tuple[str, str]] = frozenset()
     slow: int = 0
     unset: frozenset[str] = frozenset()
+    inapplicable: tuple[str, ...] = ()
 
 
 @dataclass
 class Launcher:
     """Starts processes of one consumer; `launched` and `not_varied` say what came of it.
 
-    `unset` are the factors, each with a value, that could not be set on this machine. `report` hears of every process
+    `unset` are the factors, each with a value, that could not be set on this machine, and `unconfirmed` the factors
+    of which a program does not tell that they are in force. `report` hears of every process
     that has answered.
     """
 
@@ -78,6 +81,7 @@ class Launcher:
     launched: list[Environment] = field(default_factory=list)
     not_varied: dict[str, str] = field(default_factory=dict)
     unset: set[tuple[str, object]] = field(default_factory=set)
+    unconfirmed: set[str] = field(default_factory=set)
     report: Report = silent
     planned: int = 0
     done: int = 0
@@ -152,6 +156,7 @@ class Launcher:
 
         The others must be as in the base: a launch that lost its clock shows nothing but that.
         """
+        self.unconfirmed.update(session.readiness.unconfirmed)
         changed = environment.differs_in(self.base)
         for part in session.readiness.not_fixed:
             if part not in self.in_base.unset and part not in {PART_OF[factor] for factor in changed}:

@@ -23,11 +23,14 @@ from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.injected import BLOCK, blocks, by_form, neighbours, some_of_each
 from auditor.spec.models import FieldSpec
 
-#: Rows of a batch that is read again and again: of a longer one, distinct strings of every form. The first number that
-#: fits into so many seconds, for about so many readings of the whole and one of each string alone.
-MOST_ROWS = (2000, 200, 20)
-SECONDS = 60.0
-READINGS = 50
+#: Rows of a batch that is read again and again: of a longer one, distinct strings of every form. Never fewer because
+#: a machine is slow, so that the next run reads the same.
+MOST_ROWS = 2000
+
+#: Seconds that the readings of one batch may take; what takes longer is not varied. Between so many strings that are
+#: read alone, the time is looked at.
+SECONDS = 300.0
+BETWEEN = 50
 
 #: Rows that are put first in turn, and strings for which the smallest batch is sought.
 LEADERS = 12
@@ -77,9 +80,21 @@ class _Reader:
     session: Session
     field: FieldSpec
     tried: list[str]
+    until: float  # monotonic
 
-    def read(self, rows: Sequence[str], *, alone: bool = False) -> _Read:
-        """Read rows as one batch, or each as its own."""
+    def read(self, rows: Sequence[str]) -> _Read:
+        """Read rows as one batch."""
+        return self._read(rows, alone=False)
+
+    def alone(self, rows: Sequence[str]) -> _Read:
+        """Read each row as a batch of its own."""
+        parts = [self._read(rows[at : at + BETWEEN], alone=True) for at in range(0, len(rows), BETWEEN)]
+        answers = {token: answer for part in parts for token, answer in part.answers.items()}
+        return _Read(answers, refused=frozenset().union(*(part.refused for part in parts)))
+
+    def _read(self, rows: Sequence[str], *, alone: bool) -> _Read:
+        if time.monotonic() > self.until:
+            raise _NotVaried(f"reading its rows again takes more than {SECONDS:g} s")
         decodings = self.session.decode(self.field.name, rows, alone=alone)
         places = settle(self.field, rows, decodings)
         refused = (
@@ -98,7 +113,7 @@ def probe_neighbours(session: Session, field: FieldSpec, receives: str, batch: B
     if not batch.rows:
         return replace(probe, not_varied="it has no rows")
     try:
-        return _probed(_Reader(session, field, []), receives, batch, probe)
+        return _probed(_Reader(session, field, [], time.monotonic() + SECONDS), receives, batch, probe)
     except _NotVaried as why:
         return replace(probe, not_varied=str(why))
     except ConsumerError as error:
@@ -107,9 +122,10 @@ def probe_neighbours(session: Session, field: FieldSpec, receives: str, batch: B
 
 def _probed(reader: _Reader, receives: str, batch: Batch, probe: NeighbourProbe) -> NeighbourProbe:
     field = reader.field
-    rows, base = _affordable(reader, batch.rows)
+    rows = _some(field, batch.rows)
+    base = _base(reader, rows)
     others = neighbours(field, receives)
-    alone = reader.read(list(dict.fromkeys((*rows, *others))), alone=True)
+    alone = reader.alone(list(dict.fromkeys((*rows, *others))))
     spoilers: tuple[str, ...] = ()
     if base.failed:
         spoilers = tuple(token for token in dict.fromkeys(rows) if token in alone.refused)
@@ -122,22 +138,19 @@ def _probed(reader: _Reader, receives: str, batch: Batch, probe: NeighbourProbe)
     return replace(probe, tried=tuple(reader.tried), moves=moves)
 
 
-def _affordable(reader: _Reader, rows: Sequence[str]) -> tuple[Sequence[str], _Read]:
-    """Choose as many rows as can be read again and again in a minute or so, and read them."""
-    for most in MOST_ROWS:
-        chosen = rows if len(rows) <= most else some_of_each(reader.field, list(dict.fromkeys(rows)), most)
-        started = time.monotonic()
-        base = reader.read(chosen)
-        whole = time.monotonic()
-        one = reader.read(chosen[:1], alone=True)
-        ended = time.monotonic()
-        if base.failed in ("c", "t"):
-            raise _NotVaried("the batch itself crashes or takes too long")
-        if one.answers[chosen[0]].letter == "t":
-            raise _NotVaried("a row alone takes too long")
-        if (whole - started) * READINGS + (ended - whole) * len(set(chosen)) <= SECONDS:
-            break
-    return chosen, base
+def _some(field: FieldSpec, rows: Sequence[str]) -> Sequence[str]:
+    """Choose the rows that are read again and again."""
+    return rows if len(rows) <= MOST_ROWS else some_of_each(field, list(dict.fromkeys(rows)), MOST_ROWS)
+
+
+def _base(reader: _Reader, rows: Sequence[str]) -> _Read:
+    """Read the rows in their order, and one of them alone: where that takes too long nothing can be read again."""
+    base = reader.read(rows)
+    if base.failed in ("c", "t"):
+        raise _NotVaried("the batch itself crashes or takes too long")
+    if reader.alone(rows[:1]).answers[rows[0]].letter == "t":
+        raise _NotVaried("a row alone takes too long")
+    return base
 
 
 def _moves(
@@ -189,7 +202,7 @@ def _tells_more(answer: Answer, known: tuple[Reading, Reading] | None) -> bool:
 def _confirmed_alone(reader: _Reader, base: _Read, alone: _Read) -> dict[str, Answer]:
     moved = _differing(base.answers, alone.answers)
     if moved:
-        _require_alike(moved, reader.read(list(moved), alone=True).answers)
+        _require_alike(moved, reader.alone(list(moved)).answers)
     return moved
 
 
@@ -198,9 +211,11 @@ def _with_others(
 ) -> Iterator[tuple[Moved, str, dict[str, Answer]]]:
     """Read the rows in every other company and give what moved there, the same twice."""
     for variation in _variations(reader.field, rows, others):
-        reader.tried.append(variation.words)
         other = reader.read(variation.rows)
-        if other.failed == "t" or (other.failed and variation.injected in alone.refused):
+        if other.failed == "t":
+            continue
+        reader.tried.append(variation.words)
+        if other.failed and variation.injected in alone.refused:
             continue
         moved = _differing(base.answers, other.answers)
         if moved:

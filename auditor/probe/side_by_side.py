@@ -54,10 +54,18 @@ def probe_side_by_side(
         def probe(name: str) -> tuple[Probed, Course]:
             subject = subjects[name]
             consumer = spec.consumers[name]
-            course = course_of(base, consumer.env, level, zones, is_service=consumer.adapter == "http")
+            course = course_of(
+                base,
+                consumer.env,
+                level,
+                zones,
+                without=subject.in_base.inapplicable,
+                batches_of=len(subject.questions) if consumer.batch else 0,
+                is_service=consumer.adapter == "http",
+            )
             launcher = Launcher(
                 spec,
-                spec.consumers[name],
+                consumer,
                 base,
                 carried,
                 keys,

@@ -13,6 +13,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from auditor.model.dependence import Probed
 from auditor.model.environment import FACTORS, Environment
 from auditor.model.run import Column
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF
@@ -29,13 +30,15 @@ def add_environments(
     readers: Mapping[str, Sequence[str]],
     index: Mapping[str, int],
     singles: Mapping[str, Sequence[Environment]],
+    probed: Mapping[str, Probed],
 ) -> tuple[Column, ...]:
     """Give the columns with their `by_environment` and `flips`.
 
     The base comes first, then, for each factor that moves a value of the column or of its references, every
-    environment of that factor alone (`singles`, by consumer), those that change nothing included.
+    environment of that factor alone (`singles`, by consumer), those that change nothing included. `probed` says what
+    was varied for those whose values do not move, and who are not asked again.
     """
-    moved = _environments_of(connection, spec, index, singles)
+    moved = _environments_of(connection, spec, index, singles, probed)
     return tuple(
         _moved_column(connection, spec, column, readers, index, environments)
         if (environments := moved.get((column.field, column.consumer)))
@@ -49,10 +52,12 @@ def _environments_of(
     spec: AuditSpec,
     index: Mapping[str, int],
     singles: Mapping[str, Sequence[Environment]],
+    probed: Mapping[str, Probed],
 ) -> dict[tuple[str, str], list[Environment]]:
     """Give the environments that concern each column: of factors that move its own reads, or those of references.
 
-    Where both move with a factor, only what was asked of both: a reference is never read elsewhere than a prediction.
+    Only what is known of both: a reference is never read elsewhere than a prediction. A reader that moves with a factor
+    was asked there; one that does not was asked with that factor changed.
     """
     base = spec.environment.environment()
     factor_of = {one.name: factor for some in singles.values() for one in some for factor in one.differs_in(base)}
@@ -79,7 +84,12 @@ def _environments_of(
                 environment
                 for environment in dict.fromkeys(one for reader, _ in asked for one in singles.get(reader, ()))
                 if (factor := factor_of[environment.name]) in moving
-                and all(environment in singles[reader] for reader, some in asked if factor in some)
+                and all(
+                    environment in singles[reader]
+                    or (factor not in some and probed[reader].varied(factor, getattr(environment, factor), base))
+                    for reader, some in asked
+                    if reader in singles
+                )
             ]
     return found
 

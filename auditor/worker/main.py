@@ -32,8 +32,9 @@ adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
                                alone [field]: read without their payload whatever the scope; functions {name: the
-                               engine's word on its stability}; canary: what a program of its own sees, where that is
-                               known
+                               engine's word on its stability}; canary: what a program of its own sees, instead of
+                               what this process does; None for offsets or locale that it does not tell, and for the
+                               hash seed of what is no Python
     imports                    an `imports.Imports` made before the consumer is opened, where its version is what it
                                imports (optional)
     parser(field) -> callable  one raw value in, the consumer's own object out; what it raises is the decoding

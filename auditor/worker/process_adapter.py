@@ -73,11 +73,15 @@ class ProcessAdapter:
         else:
             stands = program_state.stands_at(self.program.process.pid, instants[0])
             seen["clock"] = instants[0] if stands else None
+        # What our own interpreter sees is no word of the program: what it does not tell is not known.
+        seen["offsets"] = seen["locale"] = None
         if isinstance(told.get("offsets"), list):
             seen["offsets"] = [int(float(one)) if is_number(one) else None for one in told["offsets"]]
         if isinstance(told.get("locale"), str):
             named = os.environ.get("LC_ALL") or os.environ.get("LANG") or "C"
             seen["locale"] = named if same_locale(told["locale"], named) else told["locale"]
+        seen["hash_seed"] = program_state.hash_seed(self.program.process.pid, self.command[0])
+        seen["randomized"] = seen["hash_seed"] != "0"
         return seen
 
     def decode_batch(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":

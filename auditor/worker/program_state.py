@@ -1,17 +1,24 @@
-"""What a program and what it started are, seen from outside: their memory, and whether their clock stands still."""
+"""What a program and what it started are, seen from outside: their memory, whether their clock stands still, and how
+those that are Python hash.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import List
+    from typing import List, Optional
 
 AT_SYSINFO_EHDR = 33
 VDSO_SIZE = 2 * 4096
 PAGE = os.sysconf("SC_PAGE_SIZE")
+
+#: Names of interpreters whose hashing follows PYTHONHASHSEED, and the library of a program that holds one.
+PYTHON = re.compile(r"(python|pypy)[0-9.]*[a-z]?(\.exe)?")
+EMBEDDED = b"/libpython"
 
 
 def family(pid: int) -> "List[int]":
@@ -59,3 +66,56 @@ def clock_code(pid: int) -> bytes:
             return memory.read(VDSO_SIZE)
     except (OSError, KeyError, struct.error, ValueError):
         return b""
+
+
+def hash_seed(pid: int, command: str) -> "Optional[str]":
+    """Give the hash seed that a program was started with; None where neither it nor what it started is Python.
+
+    Empty where there is none, or several, or the interpreter was told not to heed it. `command` is what was started,
+    for platforms that do not tell what a process is.
+    """
+    members = [member for member in family(pid) if is_python(member, command)]
+    seeds = {seed_of(member) for member in members}
+    return None if not members else seeds.pop() if len(seeds) == 1 else ""
+
+
+def is_python(pid: int, command: str) -> bool:
+    """Say whether a process is a Python interpreter, or holds one."""
+    try:
+        name = os.readlink("/proc/%d/exe" % pid)
+        with open("/proc/%d/maps" % pid, "rb") as maps:
+            return bool(PYTHON.fullmatch(os.path.basename(name))) or EMBEDDED in maps.read()
+    except OSError:
+        return bool(PYTHON.fullmatch(os.path.basename(command)))
+
+
+def seed_of(pid: int) -> str:
+    """Give the hash seed in the variables of a Python process; empty where it has none or does not heed it."""
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as environ, open("/proc/%d/cmdline" % pid, "rb") as cmdline:
+            variables, words = environ.read().split(b"\0"), cmdline.read().split(b"\0")[1:]
+    except OSError:
+        return ""
+    if any(letter in options(words) for letter in "EIR"):
+        return ""
+    name = b"PYTHONHASHSEED="
+    return next((one[len(name) :].decode("ascii", "replace") for one in variables if one.startswith(name)), "")
+
+
+def options(words: "List[bytes]") -> str:
+    """Give the letters of the interpreter's own options: those before the script, the module or the program's text."""
+    found = ""
+    takes = False  # whether the next word is the value of the option before it
+    for word in words:
+        if takes:
+            takes = False
+        elif not word.startswith(b"-") or word.startswith(b"--") or word == b"-":
+            break
+        else:
+            letters = re.match(r"[a-zA-Z?]*?(?=[cmWX]|\Z)", word[1:].decode("ascii", "replace"))
+            found += letters.group() if letters else ""
+            rest = word[1 + (letters.end() if letters else 0) :]
+            if rest[:1] in (b"c", b"m"):
+                break
+            takes = rest in (b"W", b"X")
+    return found

@@ -108,8 +108,10 @@ def main() -> None:
                 del ready["version"]
             if HABIT == "clock":
                 ready["now"] = 5
+            if HABIT in ("tells", "tells the time"):
+                ready["now"] = time.time_ns() // 10**6
             if HABIT == "tells":
-                ready["now"], ready["locale"] = time.time_ns() // 10**6, "C"
+                ready["locale"] = "C"
                 ready["offsets"] = [time.localtime(instant / 1000).tm_gmtoff for instant in message["instants"]]
             write(json.dumps(ready) + "\n")
         elif "read" in message:

@@ -83,7 +83,7 @@ try:
     queue.Queue().get(timeout=0.05)
 except queue.Empty:
     pass
-print(0.15 <= time.monotonic() - start < 5)
+print(time.monotonic() - start >= 0.15)
 """
     for instant in ("2000-02-29T06:06:07+00:00", "2031-08-31T18:45:07+00:00"):
         assert python_at(instant, code) == "True"

@@ -116,6 +116,25 @@ def test_the_command_ends_well_whatever_is_missing(spec: Path, monkeypatch: pyte
     assert "consumer theirs" in done.output.splitlines()[-1]
 
 
+def test_what_was_not_tried_is_not_called_there(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that does not exist is none that works, and an engine is not ours to start for this."""
+    with (spec / "audit.toml").open("a") as file:
+        file.write('\n[consumers.portal]\nadapter = "process"\ncommand = ["no-such-program"]\nreads.day = "day"\n')
+        file.write(
+            '\n[consumers.warehouse]\nadapter = "sql"\nengine = "postgres"\nreads.day = "cast({value} as date)"\n'
+        )
+    shim(spec, f'exec {sys.executable} "$@"')
+    found = {one.part: one for one in abilities_of(read_spec(spec))}
+    assert found["consumer portal"].is_there is None
+    assert found["consumer warehouse"].is_there is None
+    monkeypatch.chdir(spec)
+    done = CliRunner().invoke(app, ["doctor"])
+    assert done.exit_code == 0
+    assert "?    consumer portal" in done.output
+    assert "Not tried: consumer portal, consumer warehouse." in done.output.splitlines()[-1]
+    assert "All can be varied" not in done.output
+
+
 def test_without_a_spec_the_machine_alone_is_tried(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "auditor", "doctor"], capture_output=True, text=True, cwd=tmp_path, timeout=120

@@ -83,7 +83,7 @@ def waits(text):
     began = time.monotonic()
     until = timespec(int(time.time()) + 1, 500)
     ctypes.CDLL(None).clock_nanosleep(0, 1, ctypes.byref(until), None)
-    return str(0.5 < time.monotonic() - began < 3)
+    return str(time.monotonic() - began > 0.5)  # one that never ends times out
 
 def child_waits(text):
     import subprocess, sys

@@ -86,6 +86,8 @@ def remembers(text):
 
 def sleeps_in_other_years(text):
     if time.localtime().tm_year != 2024:
+        with open(__file__ + ".slept", "a") as slept:
+            slept.write("once\\n")
         time.sleep(60)
     return datetime.date.fromisoformat(text)
 
@@ -231,11 +233,15 @@ def test_a_parser_that_draws_a_number_is_unstable_and_nothing_else(tmp_path: Pat
     assert run.column("day", "billing").untrusted == ("unstable",)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_parser_that_seldom_draws_another_number_is_blamed_on_nothing_else(tmp_path: Path, seed: int) -> None:
-    # One string in few moves, so that five repeats of what moved agree by chance more often than not.
-    strings = [f"2024-03-{day:02}" for day in range(1 + seed, 6 + seed)]
-    assert set(dependences(audited(tmp_path, "seldom_by_chance", strings))) <= {"unstable"}
+def test_a_parser_that_seldom_draws_another_number_is_blamed_on_nothing_else(tmp_path: Path) -> None:
+    # One string in few moves, so that five repeats of what moved agree by chance more often than not. All is still in
+    # one audit out of fifty (30 draws in six launches), and in three of them hardly ever.
+    found = []
+    for first in range(1, 4):
+        strings = [f"2024-03-{day:02}" for day in range(first, first + 5)]
+        found.append(set(dependences(audited(tmp_path, "seldom_by_chance", strings))))
+    assert all(codes <= {"unstable"} for codes in found), found
+    assert {"unstable"} in found
 
 
 def test_a_parser_that_remembers_depends_on_the_order(tmp_path: Path) -> None:
@@ -272,9 +278,10 @@ def test_more_strings_than_are_isolated_one_by_one_are_all_counted(tmp_path: Pat
 
 def test_a_consumer_that_hangs_under_another_clock_is_not_varied_and_stalls_nothing(tmp_path: Path) -> None:
     strings = [f"2024-03-{day:02}" for day in range(1, 29)]
-    start = time.monotonic()
     run = audited(tmp_path, "sleeps_in_other_years", strings)
-    assert time.monotonic() - start < 120, "28 strings that sleep for a minute each in six environments"
+    slept = (tmp_path / "parsers.py.slept").read_text().splitlines()
+    # Each of four environments is given up at the second string; a string that hangs is tried twice.
+    assert 4 <= len(slept) <= 4 * 2 * 2
     assert dependences(run) == {}
     assert any("no answer within" in note for note in run.run.consumers[0].not_varied)
     assert run.column("day", "billing").verdicts["timed_out"] == 0

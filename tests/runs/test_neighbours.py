@@ -250,13 +250,27 @@ def test_references_are_probed_where_the_consumer_reads_them(tmp_path):
     assert "the batch of 1 reference in file order" in finding.detail
 
 
-def test_a_slow_load_is_probed_with_fewer_rows_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(neighbours, "SECONDS", 1.0)
-    slow = PLAIN + "\nimport time\n\ndef slow(rows):\n    time.sleep(0.005)\n    return infer(rows)\n"
-    rows = [f"{n % 12 + 1:02}/{n // 12 % 12 + 1:02}/{2000 + n // 144}" for n in range(300)]
-    run = audit(tmp_path, {"d": Case("date", rows, "slow(rows)", NEIGHBOUR)}, slow)
-    assert note(run, "d").startswith("d, loader, predictions: 20 rows of 300 read again")
-    assert set(found(run, "d")) == NEIGHBOUR
+SLOW = PLAIN + "\nimport time\n\ndef slow(rows):\n    time.sleep({})\n    return infer(rows)\n"
+DAYS = [f"{n % 12 + 1:02}/{n // 12 % 12 + 1:02}/{2000 + n // 144}" for n in range(300)]
+
+
+def test_a_slow_load_is_probed_with_the_same_rows_as_a_quick_one(tmp_path):
+    """Half a second for every reading of the batch: 50 of them, and what is found is what a quick machine finds."""
+    case = {"d": Case("date", DAYS, "slow(rows)", NEIGHBOUR)}
+    (tmp_path / "quick").mkdir()
+    (tmp_path / "slow").mkdir()
+    quick = audit(tmp_path / "quick", case, SLOW.format("0"))
+    slow = audit(tmp_path / "slow", case, SLOW.format("0.5 if len(rows) > 100 else 0"), timeout="5 s")
+    assert note(quick, "d") == note(slow, "d")
+    assert "predictions: 300 rows read again" in note(slow, "d")
+    assert found(slow, "d")["neighbour-dependent"].affected == found(quick, "d")["neighbour-dependent"].affected
+
+
+def test_a_load_that_takes_too_long_to_be_read_again_is_not_varied(tmp_path, monkeypatch):
+    monkeypatch.setattr(neighbours, "SECONDS", 0.2)
+    run = audit(tmp_path, {"d": Case("date", DAYS, "slow(rows)", SILENT)}, SLOW.format("0.01"))
+    assert note(run, "d").endswith("neighbours not varied: reading its rows again takes more than 0.2 s")
+    assert set(found(run, "d")) == SILENT
 
 
 def test_rows_that_time_out_alone_do_not_stall_the_audit(tmp_path):

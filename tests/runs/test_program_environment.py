@@ -59,6 +59,35 @@ def test_a_program_that_overrides_its_zone_and_locale_is_seen_to() -> None:
         assert "locale" in session.readiness.not_fixed, "it says C"
 
 
+def test_what_a_program_does_not_tell_is_not_taken_from_our_own_interpreter() -> None:
+    with open_program(PYTHON, "stubborn.py", "tells the time") as session:
+        assert session.readiness.unconfirmed == ("zone", "locale")
+    with open_program(PYTHON, "stubborn.py", "tells") as session:
+        assert session.readiness.unconfirmed == ()
+
+
+def test_only_what_is_python_has_a_hash_seed(tmp_path: Path) -> None:
+    (tmp_path / "shows.py").write_text(SHOWS)
+    (tmp_path / "answers.pl").write_text(
+        '$| = 1; while (<>) { last if /stop/; print /start/ ? qq({"ready": 1, "version": "1", "reads": ["f"]}\n) : "" }'
+    )
+    with open_program("perl", "answers.pl", folder=tmp_path) as session:
+        assert session.readiness.inapplicable == ("hash_seed",)
+        assert "hash seed" not in session.readiness.not_fixed
+    started = {
+        (PYTHON, "shows.py"): (),
+        ("sh", "-c", '"$0" shows.py; exit', PYTHON): (),
+        (PYTHON, "-X", "utf8", "-u", "shows.py"): (),
+        (PYTHON, "-uE", "shows.py"): ("hash seed",),
+        ("env", "PYTHONHASHSEED=7", PYTHON, "shows.py"): ("hash seed",),
+        ("env", "-u", "PYTHONHASHSEED", PYTHON, "shows.py"): ("hash seed",),
+    }
+    for command, missing in started.items():
+        with open_program(*command, folder=tmp_path) as session:
+            assert session.readiness.inapplicable == ()
+            assert tuple(part for part in session.readiness.not_fixed if part == "hash seed") == missing, command
+
+
 SHOWS = """
 import json, os, sys
 for line in sys.stdin:

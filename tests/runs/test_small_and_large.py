@@ -15,7 +15,7 @@ from auditor.model.document import to_json_text
 from auditor.score import verdict_table
 from tests.pipeline import FOLDER
 
-TABLES = ("pairs", "outcomes", "faults")
+TABLES = ("pairs", "outcomes", "faults", "moves")
 
 
 def audited(folder: Path) -> tuple[str, dict[str, list[tuple[object, ...]]]]:
@@ -50,4 +50,5 @@ def test_the_thresholds_change_no_result(tmp_path: Path, monkeypatch: pytest.Mon
     large = audited(tmp_path)
     assert "9 is no ordinal within 1..5" in small[0]
     assert small[1] == large[1]
+    assert len(small[1]["moves"]) > 1, "billing reads dates without a day with the clock's"
     assert small[0] == large[0]
