@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -54,6 +55,12 @@ _NEIGHBOUR_MOVES: dict[str, type[str] | type[int]] = {
     "k": str,
     "error": str,
 }
+#: An environment in which not all strings were read has no rate; what was asked twice there counts once.
+_INSERT = {
+    "moves": "INSERT INTO moves SELECT DISTINCT ON (unit, consumer, environment) * FROM new_moves"
+    " WHERE list_contains($launched::VARCHAR[], environment) ORDER BY unit, consumer, environment",
+    "movers": "INSERT INTO movers SELECT * FROM new_movers",
+}
 _MOVERS: dict[str, type[str] | type[int]] = {"unit": int, "consumer": int, "code": str}
 
 
@@ -64,7 +71,7 @@ class _Asked:
     consumer: ConsumerSpec
     asked: Mapping[str, Request]
     answers: Mapping[tuple[str, str], Answers]
-    _known: dict[tuple[str, int], list[list[int]]] = field(default_factory=dict)
+    _known: dict[tuple[str, int], tuple[array[int], Rows | None]] = field(default_factory=dict)
     _kept: dict[str, tuple[Sent, Decodings]] = field(default_factory=dict)  # of fields with one chunk
 
     def questions(self, spec: AuditSpec) -> dict[str, Question]:
@@ -92,7 +99,11 @@ class _Asked:
         if self.consumer.batch:
             texts = answers.texts.values()
         sent, asked = self.asked[name].at(chunk)
-        rows = range(len(texts)) if asked is None else [rows[0] for rows in _rows_of(len(sent.tokens), asked)]
+        if asked is None:
+            rows: Sequence[int] = range(len(texts))
+        else:
+            by_string = Rows.of(len(sent.tokens), asked)
+            rows = [by_string[position][0] for position in range(len(sent.tokens))]
         found = Decodings([texts[row] for row in rows])
         for position, row in enumerate(rows):
             if texts[row] is None:
@@ -102,25 +113,46 @@ class _Asked:
     def units_at(self, place: Place) -> Sequence[int]:
         """Give the units that a place answers."""
         name, chunk, position = place
-        known = self._known.get((name, chunk))
-        if known is None:
+        if (name, chunk) not in self._known:
             column = self.asked[name].units.columns["unit"]
-            units = column.values() if self.consumer.batch else column.chunk(chunk)
+            units = array("q", column.values() if self.consumer.batch else column.chunk(chunk))
             sent, asked = self.asked[name].at(chunk)
-            known = [[unit] for unit in units]
-            if asked is not None:
-                known = [[units[row] for row in rows] for rows in _rows_of(len(sent.tokens), asked)]
-            self._known[name, chunk] = known
-        return known[position]
+            self._known[name, chunk] = units, None if asked is None else Rows.of(len(sent.tokens), asked)
+        units, rows = self._known[name, chunk]
+        return (units[position],) if rows is None else [units[row] for row in rows[position]]
 
 
-def _rows_of(strings: int, asked: Sequence[int | None]) -> list[list[int]]:
-    """Give the rows that each string answers."""
-    rows: list[list[int]] = [[] for _ in range(strings)]
-    for row, position in enumerate(asked):
-        if position is not None:
-            rows[position].append(row)
-    return rows
+@dataclass(frozen=True)
+class Rows:
+    """The rows that each string answers, packed: those of string `n` are `rows[starts[n]:starts[n + 1]]`.
+
+    >>> list(Rows.of(2, [1, 0, None, 1])[1])
+    [0, 3]
+    """
+
+    starts: array[int]
+    rows: array[int]
+
+    @classmethod
+    def of(cls, strings: int, asked: Sequence[int | None]) -> Rows:
+        """Pack what is asked: for each row the string that answers it, None where none does."""
+        starts = array("q", bytes(8 * (strings + 1)))
+        for position in asked:
+            if position is not None:
+                starts[position + 1] += 1
+        for position in range(strings):
+            starts[position + 1] += starts[position]
+        free = array("q", starts)
+        rows = array("q", bytes(8 * starts[strings]))
+        for row, position in enumerate(asked):
+            if position is not None:
+                rows[free[position]] = row
+                free[position] += 1
+        return cls(starts, rows)
+
+    def __getitem__(self, position: int) -> Sequence[int]:
+        """Give the rows of one string, in order."""
+        return self.rows[self.starts[position] : self.starts[position + 1]]
 
 
 class _Recorder:
@@ -223,10 +255,11 @@ def probe_all(
         varied = {one for some in course.singles.values() for one in some}
         singles[probed.consumer] = tuple(dict.fromkeys(one for one in probed.launched if one in varied))
         at |= {(probed.consumer, mover.place): recorder.asked.units_at(mover.place) for mover in probed.movers}
+        launched = [one.name for one in singles[probed.consumer]]
         for table, columns in (("moves", recorder.moves), ("movers", recorder.movers)):
             if len(columns["unit"]):
                 with shown(connection, f"new_{table}", columns):
-                    connection.execute(f"INSERT INTO {table} SELECT * FROM new_{table}")
+                    connection.execute(_INSERT[table], {"launched": launched} if table == "moves" else {})
     return Probes(level, tuple(probed for probed, _ in results.values()), singles, at)
 
 

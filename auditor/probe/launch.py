@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -29,6 +29,9 @@ MORE_LOST = 1
 
 #: Why a factor is not varied where the canary does not find it.
 NOT_SET = "it could not be set on this machine"
+
+#: What `not_varied` calls the launches that look for the line that reads the clock.
+READING_LINE = "the clock of one line"
 
 #: Names in `not_fixed` of the factors of an environment.
 PART_OF = {factor: factor.replace("_", " ") for factor in FACTORS}
@@ -73,9 +76,10 @@ class Launcher:
         self, environments: Iterable[Environment], ask: Callable[[Session, Environment], Result]
     ) -> Iterator[tuple[Environment, Result]]:
         """Run `ask` in a fresh process of each environment, side by side; gives those that could be made, in order."""
-        futures = [(one, self.pool.submit(self._in, one, ask)) for one in environments]
+        futures = deque((one, self.pool.submit(self._in, one, ask)) for one in environments)
         self._plan(len(futures))
-        for environment, future in futures:
+        while futures:  # a result is let go of as soon as it is given
+            environment, future = futures.popleft()
             try:
                 result = future.result()
             except NotVaried as reason:
@@ -93,8 +97,12 @@ class Launcher:
         futures = [(watch, self.pool.submit(self._in, self.base, ask, watch)) for watch in watches]
         self._plan(len(futures))
         for watch, future in futures:
-            with suppress(NotVaried):
+            try:
                 result = future.result()
+            except NotVaried as reason:
+                self._count_done()
+                self.not_varied.setdefault(READING_LINE, str(reason))
+            else:
                 self._count_done()
                 yield watch, result
 

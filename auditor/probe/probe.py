@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from auditor.model.dependence import Probed
+from auditor.probe.changes import phase_one
 from auditor.probe.environments import Course
 from auditor.probe.isolate import Isolation
 from auditor.probe.launch import PART_OF, Launcher
-from auditor.probe.phases import Record, phase_one
+from auditor.probe.phases import Record
 from auditor.probe.questions import Question
 
 
