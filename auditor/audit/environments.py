@@ -3,6 +3,8 @@
 - ``moves(unit, consumer, environment, s, v, k, error)``: what a raw value is in an environment of one changed factor,
   only where that is not what it is in the base.
 - ``movers(unit, consumer, code)``: the raw values that a finding is about.
+- ``shown_moves``, as ``moves``: what a raw value is where no factor alone moves it, but several together, or chance; an
+  environment that shows it. No rate is over these.
 - ``neighbour_moves(unit, consumer, code, company, s, v, k, error)``: what a raw value is in some company, where that is
   not what it is in the batch that is scored; `neighbours.py` fills it.
 """
@@ -26,7 +28,7 @@ from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session
 from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer, Place, Probed
-from auditor.model.environment import Environment
+from auditor.model.environment import BASE, Environment
 from auditor.probe import Level, Question
 from auditor.probe.questions import lost_in, slow_in
 from auditor.probe.sent import Sent
@@ -60,6 +62,8 @@ _INSERT = {
     "moves": "INSERT INTO moves SELECT DISTINCT ON (unit, consumer, environment) * FROM new_moves"
     " WHERE list_contains($launched::VARCHAR[], environment) ORDER BY unit, consumer, environment",
     "movers": "INSERT INTO movers SELECT * FROM new_movers",
+    "shown_moves": "INSERT INTO shown_moves SELECT DISTINCT ON (unit, consumer, environment) * FROM new_shown_moves"
+    " ANTI JOIN moves USING (unit, consumer, environment) ORDER BY unit, consumer, environment",
 }
 _MOVERS: dict[str, type[str] | type[int]] = {"unit": int, "consumer": int, "code": str}
 
@@ -162,12 +166,15 @@ class _Recorder:
         self.asked, self.number = asked, number
         self.moves = {name: Cells(kind) for name, kind in _MOVES.items()}
         self.movers = {name: Cells(kind) for name, kind in _MOVERS.items()}
+        self.shown = {name: Cells(kind) for name, kind in _MOVES.items()}
 
     def move(self, environment: Environment, place: Place, answer: Answer) -> None:
         """Add an answer that is not that of the base."""
+        self._add(self.moves, environment.name, place, answer)
+
+    def _add(self, table: Mapping[str, Cells], environment: str, place: Place, answer: Answer) -> None:
         for unit in self.asked.units_at(place):
-            row = (unit, self.number, environment.name, answer.letter, answer.text, answer.key, answer.error)
-            _append(self.moves, row)
+            _append(table, (unit, self.number, environment, answer.letter, answer.text, answer.key, answer.error))
 
     def found(self, result: Probed) -> None:
         """Add what the probes found out about each string."""
@@ -175,6 +182,15 @@ class _Recorder:
         for place, code in sorted(codes):
             for unit in self.asked.units_at(place):
                 _append(self.movers, (unit, self.number, code))
+        for mover in result.movers:
+            if mover.together or mover.code == "unstable":
+                for environment, answer in mover.readings:
+                    if environment != BASE:
+                        self._add(self.shown, environment, mover.place, answer)
+
+    def tables(self) -> tuple[tuple[str, Mapping[str, Cells]], ...]:
+        """Give the rows by table, in the order to write them in."""
+        return ("moves", self.moves), ("movers", self.movers), ("shown_moves", self.shown)
 
 
 def _append(columns: Mapping[str, Cells], row: Sequence[object]) -> None:
@@ -256,7 +272,7 @@ def probe_all(
         singles[probed.consumer] = tuple(dict.fromkeys(one for one in probed.launched if one in varied))
         at |= {(probed.consumer, mover.place): recorder.asked.units_at(mover.place) for mover in probed.movers}
         launched = [one.name for one in singles[probed.consumer]]
-        for table, columns in (("moves", recorder.moves), ("movers", recorder.movers)):
+        for table, columns in recorder.tables():
             if len(columns["unit"]):
                 with shown(connection, f"new_{table}", columns):
                     connection.execute(_INSERT[table], {"launched": launched} if table == "moves" else {})
@@ -270,6 +286,7 @@ def _telling(tell: Tell, consumer: str) -> Callable[[int, int], None]:
 def create_tables(connection: DuckDBPyConnection) -> None:
     """Create the tables, empty."""
     names = {int: "BIGINT", str: "VARCHAR"}
-    for table, columns in (("moves", _MOVES), ("movers", _MOVERS), ("neighbour_moves", _NEIGHBOUR_MOVES)):
+    tables = {"moves": _MOVES, "shown_moves": _MOVES, "movers": _MOVERS, "neighbour_moves": _NEIGHBOUR_MOVES}
+    for table, columns in tables.items():
         listed = ", ".join(f"{name} {names[kind]}" for name, kind in columns.items())
         connection.execute(f"CREATE OR REPLACE TABLE {table} ({listed})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from auditor.model.dependence import Answer, Mover, Place
 from auditor.model.environment import Environment
@@ -83,9 +83,8 @@ class Orders:
 def ask_in_orders(launcher: Launcher, company: Mapping[str, Question], environments: Sequence[Environment]) -> Orders:
     """Ask for all strings in other orders, and again in those orders in which anything moved."""
     launches = ask_all_again(launcher, company, environments, capped=False)
-    moving = [replace(one, name=f"{one.name}, again") for one, changes in launches if changes.places]
-    again = ask_all_again(launcher, company, moving)
-    return Orders(launches, {one.name.removesuffix(", again"): changes for one, changes in again})
+    again = ask_all_again(launcher, company, [one for one, changes in launches if changes.places])
+    return Orders(launches, {one.name: changes for one, changes in again})
 
 
 def order_movers(quiet: Chosen, orders: Orders, baseline: Mapping[Place, Answer], moving: Set[Place]) -> list[Mover]:
