@@ -22,9 +22,9 @@ from auditor.decode.session import open_session
 from auditor.decode.stop import Stop
 from auditor.load.tokens import string_token
 from auditor.model.decoding import Decodings
+from auditor.probe.changes import Moved, phase_one
 from auditor.probe.environments import course_of
 from auditor.probe.launch import Launcher
-from auditor.probe.changes import Moved, phase_one
 from auditor.probe.questions import Question
 from auditor.spec.models import AuditSpec
 
