@@ -91,8 +91,9 @@ class AuditedRun:
         Columns: `field`, `consumer`, `raw` (as JSON text), `is_prediction`, `is_reference`, `codes` (of the findings
         that it is one of, blank-separated), `environment` (a name of ``run.probe.environments``, or in words the rows
         that were loaded with it), `status`, `value` and `error` there, `base_status` and `base_value`. An environment
-        has one factor that is not that of the base; `environment` is NULL where only several factors together, or
-        chance, move the value. StoreError where the run was not stored.
+        has one factor that is not that of the base, but where only several factors together, or chance, move the value:
+        there it is one that shows it (``everything 1``; ``base, 2nd time``), and of more strings than are isolated (see
+        the README) NULL. StoreError where the run was not stored.
         """
         from auditor.audit.stored_lists import stored_moves
 

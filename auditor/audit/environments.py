@@ -3,12 +3,15 @@
 - ``moves(unit, consumer, environment, s, v, k, error)``: what a raw value is in an environment of one changed factor,
   only where that is not what it is in the base.
 - ``movers(unit, consumer, code)``: the raw values that a finding is about.
+- ``shown_moves``, as ``moves``: what a raw value is where no factor alone moves it, but several together, or chance; an
+  environment that shows it. No rate is over these.
 - ``neighbour_moves(unit, consumer, code, company, s, v, k, error)``: what a raw value is in some company, where that is
   not what it is in the batch that is scored; `neighbours.py` fills it.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +28,7 @@ from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session
 from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer, Place, Probed
-from auditor.model.environment import Environment
+from auditor.model.environment import BASE, Environment
 from auditor.probe import Level, Question
 from auditor.probe.launch import InBase
 from auditor.probe.questions import lost_in, slow_in
@@ -55,6 +58,14 @@ _NEIGHBOUR_MOVES: dict[str, type[str] | type[int]] = {
     "k": str,
     "error": str,
 }
+#: An environment in which not all strings were read has no rate; what was asked twice there counts once.
+_INSERT = {
+    "moves": "INSERT INTO moves SELECT DISTINCT ON (unit, consumer, environment) * FROM new_moves"
+    " WHERE list_contains($launched::VARCHAR[], environment) ORDER BY unit, consumer, environment",
+    "movers": "INSERT INTO movers SELECT * FROM new_movers",
+    "shown_moves": "INSERT INTO shown_moves SELECT DISTINCT ON (unit, consumer, environment) * FROM new_shown_moves"
+    " ANTI JOIN moves USING (unit, consumer, environment) ORDER BY unit, consumer, environment",
+}
 _MOVERS: dict[str, type[str] | type[int]] = {"unit": int, "consumer": int, "code": str}
 
 
@@ -65,7 +76,7 @@ class _Asked:
     consumer: ConsumerSpec
     asked: Mapping[str, Request]
     answers: Mapping[tuple[str, str], Answers]
-    _known: dict[tuple[str, int], list[list[int]]] = field(default_factory=dict)
+    _known: dict[tuple[str, int], tuple[array[int], Rows | None]] = field(default_factory=dict)
     _kept: dict[str, tuple[Sent, Decodings]] = field(default_factory=dict)  # of fields with one chunk
 
     def questions(self, spec: AuditSpec) -> dict[str, Question]:
@@ -93,7 +104,11 @@ class _Asked:
         if self.consumer.batch:
             texts = answers.texts.values()
         sent, asked = self.asked[name].at(chunk)
-        rows = range(len(texts)) if asked is None else [rows[0] for rows in _rows_of(len(sent.tokens), asked)]
+        if asked is None:
+            rows: Sequence[int] = range(len(texts))
+        else:
+            by_string = Rows.of(len(sent.tokens), asked)
+            rows = [by_string[position][0] for position in range(len(sent.tokens))]
         found = Decodings([texts[row] for row in rows])
         for position, row in enumerate(rows):
             if texts[row] is None:
@@ -103,25 +118,46 @@ class _Asked:
     def units_at(self, place: Place) -> Sequence[int]:
         """Give the units that a place answers."""
         name, chunk, position = place
-        known = self._known.get((name, chunk))
-        if known is None:
+        if (name, chunk) not in self._known:
             column = self.asked[name].units.columns["unit"]
-            units = column.values() if self.consumer.batch else column.chunk(chunk)
+            units = array("q", column.values() if self.consumer.batch else column.chunk(chunk))
             sent, asked = self.asked[name].at(chunk)
-            known = [[unit] for unit in units]
-            if asked is not None:
-                known = [[units[row] for row in rows] for rows in _rows_of(len(sent.tokens), asked)]
-            self._known[name, chunk] = known
-        return known[position]
+            self._known[name, chunk] = units, None if asked is None else Rows.of(len(sent.tokens), asked)
+        units, rows = self._known[name, chunk]
+        return (units[position],) if rows is None else [units[row] for row in rows[position]]
 
 
-def _rows_of(strings: int, asked: Sequence[int | None]) -> list[list[int]]:
-    """Give the rows that each string answers."""
-    rows: list[list[int]] = [[] for _ in range(strings)]
-    for row, position in enumerate(asked):
-        if position is not None:
-            rows[position].append(row)
-    return rows
+@dataclass(frozen=True)
+class Rows:
+    """The rows that each string answers, packed: those of string `n` are `rows[starts[n]:starts[n + 1]]`.
+
+    >>> list(Rows.of(2, [1, 0, None, 1])[1])
+    [0, 3]
+    """
+
+    starts: array[int]
+    rows: array[int]
+
+    @classmethod
+    def of(cls, strings: int, asked: Sequence[int | None]) -> Rows:
+        """Pack what is asked: for each row the string that answers it, None where none does."""
+        starts = array("q", bytes(8 * (strings + 1)))
+        for position in asked:
+            if position is not None:
+                starts[position + 1] += 1
+        for position in range(strings):
+            starts[position + 1] += starts[position]
+        free = array("q", starts)
+        rows = array("q", bytes(8 * starts[strings]))
+        for row, position in enumerate(asked):
+            if position is not None:
+                rows[free[position]] = row
+                free[position] += 1
+        return cls(starts, rows)
+
+    def __getitem__(self, position: int) -> Sequence[int]:
+        """Give the rows of one string, in order."""
+        return self.rows[self.starts[position] : self.starts[position + 1]]
 
 
 class _Recorder:
@@ -131,12 +167,15 @@ class _Recorder:
         self.asked, self.number = asked, number
         self.moves = {name: Cells(kind) for name, kind in _MOVES.items()}
         self.movers = {name: Cells(kind) for name, kind in _MOVERS.items()}
+        self.shown = {name: Cells(kind) for name, kind in _MOVES.items()}
 
     def move(self, environment: Environment, place: Place, answer: Answer) -> None:
         """Add an answer that is not that of the base."""
+        self._add(self.moves, environment.name, place, answer)
+
+    def _add(self, table: Mapping[str, Cells], environment: str, place: Place, answer: Answer) -> None:
         for unit in self.asked.units_at(place):
-            row = (unit, self.number, environment.name, answer.letter, answer.text, answer.key, answer.error)
-            _append(self.moves, row)
+            _append(table, (unit, self.number, environment, answer.letter, answer.text, answer.key, answer.error))
 
     def found(self, result: Probed) -> None:
         """Add what the probes found out about each string."""
@@ -144,6 +183,15 @@ class _Recorder:
         for place, code in sorted(codes):
             for unit in self.asked.units_at(place):
                 _append(self.movers, (unit, self.number, code))
+        for mover in result.movers:
+            if mover.together or mover.code == "unstable":
+                for environment, answer in mover.readings:
+                    if environment != BASE:
+                        self._add(self.shown, environment, mover.place, answer)
+
+    def tables(self) -> tuple[tuple[str, Mapping[str, Cells]], ...]:
+        """Give the rows by table, in the order to write them in."""
+        return ("moves", self.moves), ("movers", self.movers), ("shown_moves", self.shown)
 
 
 def _append(columns: Mapping[str, Cells], row: Sequence[object]) -> None:
@@ -232,10 +280,11 @@ def probe_all(
         in_force = [one for one, so in zip(probed.launched, probed.in_force, strict=True) if one == so]
         singles[probed.consumer] = tuple(dict.fromkeys(one for one in in_force if one in varied))
         at |= {(probed.consumer, mover.place): recorder.asked.units_at(mover.place) for mover in probed.movers}
-        for table, columns in (("moves", recorder.moves), ("movers", recorder.movers)):
+        launched = [one.name for one in singles[probed.consumer]]
+        for table, columns in recorder.tables():
             if len(columns["unit"]):
                 with shown(connection, f"new_{table}", columns):
-                    connection.execute(f"INSERT INTO {table} SELECT * FROM new_{table}")
+                    connection.execute(_INSERT[table], {"launched": launched} if table == "moves" else {})
     return Probes(level, tuple(probed for probed, _ in results.values()), singles, at)
 
 
@@ -246,6 +295,7 @@ def _telling(tell: Tell, consumer: str) -> Callable[[int, int], None]:
 def create_tables(connection: DuckDBPyConnection) -> None:
     """Create the tables, empty."""
     names = {int: "BIGINT", str: "VARCHAR"}
-    for table, columns in (("moves", _MOVES), ("movers", _MOVERS), ("neighbour_moves", _NEIGHBOUR_MOVES)):
+    tables = {"moves": _MOVES, "shown_moves": _MOVES, "movers": _MOVERS, "neighbour_moves": _NEIGHBOUR_MOVES}
+    for table, columns in tables.items():
         listed = ", ".join(f"{name} {names[kind]}" for name, kind in columns.items())
         connection.execute(f"CREATE OR REPLACE TABLE {table} ({listed})")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -29,6 +29,9 @@ MORE_LOST = 1
 
 #: Why a factor is not varied where the canary does not find it.
 NOT_SET = "it could not be set on this machine"
+
+#: What `not_varied` calls the launches that look for the line that reads the clock.
+READING_LINE = "the clock of one line"
 
 #: Names in `not_fixed` of the factors of an environment.
 PART_OF = {factor: factor.replace("_", " ") for factor in FACTORS}
@@ -97,8 +100,8 @@ class Launcher:
         """Run `ask` in a fresh process of each environment, side by side; gives those that could be made, in order."""
         wanted = list(environments)
         self._plan(len(wanted))
-        futures = ((one, self.pool.submit(self._in, one, ask)) for one in wanted)
-        for environment, future in futures if self.is_service else list(futures):
+        started = ((one, self.pool.submit(self._in, one, ask)) for one in wanted)
+        for environment, future in started if self.is_service else _given_up(deque(started)):
             try:
                 result = future.result()
             except NotVaried as reason:
@@ -116,8 +119,12 @@ class Launcher:
         futures = [(watch, self.pool.submit(self._in, self.base, ask, watch)) for watch in watches]
         self._plan(len(futures))
         for watch, future in futures:
-            with suppress(NotVaried):
+            try:
                 result = future.result()
+            except NotVaried as reason:
+                self._count_done()
+                self.not_varied.setdefault(READING_LINE, str(reason))
+            else:
                 self._count_done()
                 yield watch, result
 
@@ -184,6 +191,12 @@ class Launcher:
         changed = environment.differs_in(self.base)
         what = factor_note(changed[0], environment) if len(changed) == 1 else environment.name
         self.not_varied.setdefault(what, reason)
+
+
+def _given_up(futures: deque[tuple[Environment, Future[Result]]]) -> Iterator[tuple[Environment, Future[Result]]]:
+    """Give what was started, all of it by now; a result is let go of as soon as the next is asked for."""
+    while futures:
+        yield futures.popleft()
 
 
 def factor_note(factor: str, environment: Environment) -> str:

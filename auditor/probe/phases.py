@@ -1,23 +1,18 @@
-"""Phase 1: does anything move? Phase 2, for what moved: is it noise, and if not, which factor alone moves it?"""
+"""Chosen strings, asked again in fresh processes, and how their answers compare."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
 
-from auditor.decode.session import Session
 from auditor.judge.answers import answer_at
 from auditor.model.decoding import Decodings
 from auditor.model.dependence import Answer, Place
 from auditor.model.environment import Environment
-from auditor.probe.launch import Launcher, decode_all, decode_some
-from auditor.probe.questions import Question, differences
+from auditor.probe.launch import Launcher, decode_some
+from auditor.probe.questions import Question
 from auditor.probe.sent import Sent, joined
-
-#: Strings of a field that are isolated one by one; more that moved are only run through the clocks.
-MOST_ISOLATED = 20_000
 
 CODE_OF = {
     "clock": "clock-dependent",
@@ -35,56 +30,6 @@ Launch = tuple[Environment, Mapping[Place, Answer]]
 
 #: Is told of every answer that differs from the base: the environment, the place, the answer.
 Record = Callable[[Environment, Place, Answer], None]
-
-
-@dataclass
-class Moved:
-    """Where something is not as in the base: all places, those that identical launches do not agree about, and the
-    launches with their answers, of which only so many are kept.
-    """
-
-    places: dict[str, set[tuple[int, int]]] = field(default_factory=lambda: defaultdict(set))
-    noisy: set[Place] = field(default_factory=set)
-    launches: dict[str, Launch] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        """Say whether anything moved."""
-        return any(self.places.values())
-
-    def add(self, environment: Environment, changes: Mapping[Place, Answer], *, is_repeat: bool) -> None:
-        """Take up what one launch showed."""
-        for name, chunk, position in changes:
-            self.places[name].add((chunk, position))
-        if is_repeat:
-            self.noisy |= set(changes)
-        self.launches[f"{environment.name}{', again' if is_repeat else ''}"] = (
-            environment,
-            dict(islice(changes.items(), MOST_ISOLATED)),
-        )
-
-
-def changes_in_all(
-    launcher: Launcher, session: Session, environment: Environment, questions: Mapping[str, Question]
-) -> dict[Place, Answer]:
-    """Decode everything and give what is not as in the base."""
-    changed: dict[Place, Answer] = {}
-    for question, chunk, decodings in decode_all(launcher, session, environment, questions):
-        name = question.field.name
-        found = differences(question.field, question.base(chunk), decodings)
-        changed.update({(name, chunk, position): answer for position, answer in found.items()})
-    return changed
-
-
-def phase_one(
-    launcher: Launcher, questions: Mapping[str, Question], again: Environment, everything: Sequence[Environment]
-) -> Moved:
-    """Launch the base again and everything else, over all strings."""
-    moved = Moved()
-    for environment, changes in launcher.each(
-        (again, *everything), lambda session, one: changes_in_all(launcher, session, one, questions)
-    ):
-        moved.add(environment, changes, is_repeat=environment == again)
-    return moved
 
 
 @dataclass(frozen=True)
@@ -141,12 +86,12 @@ class Chosen:
         }
 
 
-def choose(questions: Mapping[str, Question], places: Mapping[str, Iterable[tuple[int, int]]]) -> Chosen:
+def choose(questions: Mapping[str, Question], places: Mapping[str, Iterable[Place]]) -> Chosen:
     """Look up what is sent for places, and what the base made of them."""
     chosen = Chosen(questions, {}, {}, {})
     for name, wanted in places.items():
         by_chunk: dict[int, list[int]] = defaultdict(list)
-        for chunk, position in sorted(wanted):
+        for _, chunk, position in sorted(wanted):
             by_chunk[chunk].append(position)
         parts = [_chosen_of_chunk(chosen, name, chunk, positions) for chunk, positions in by_chunk.items()]
         if parts:
@@ -164,16 +109,6 @@ def _chosen_of_chunk(chosen: Chosen, name: str, chunk: int, positions: list[int]
     return places, sent if sent.batches else sent.only(positions)
 
 
-def sample(places: Mapping[str, set[tuple[int, int]]], most: int = MOST_ISOLATED) -> dict[str, list[tuple[int, int]]]:
-    """Take at most so many places of each field, evenly over the data set."""
-    taken = {}
-    for name, found in places.items():
-        ordered = sorted(found)
-        step = max(1, -(-len(ordered) // most))
-        taken[name] = ordered[::step]
-    return taken
-
-
 def ask_again(launcher: Launcher, chosen: Chosen, environments: Iterable[Environment]) -> list[Launch]:
     """Ask for the chosen strings in fresh processes; gives all answers."""
     return [
@@ -184,18 +119,16 @@ def ask_again(launcher: Launcher, chosen: Chosen, environments: Iterable[Environ
     ]
 
 
-def ask_all_again(
-    launcher: Launcher, questions: Mapping[str, Question], environments: Iterable[Environment]
-) -> list[Launch]:
-    """Ask for all strings of these fields in fresh processes; gives what is not as in the base."""
-    return list(launcher.each(environments, lambda session, one: changes_in_all(launcher, session, one, questions)))
-
-
 def differing(base: Answer, place: Place, launches: Iterable[Launch]) -> tuple[tuple[str, Answer], ...]:
     """Give the base and every reading of a place that differs from it; nothing where none does.
 
     A string that took too long says nothing.
     """
     seen = ((environment.name, answers.get(place, base)) for environment, answers in launches)
-    moved = tuple((name, answer) for name, answer in seen if answer.letter != "t" and not answer.is_as(base))
-    return (("base", base), *moved) if moved and base.letter != "t" else ()
+    moved = tuple((name, answer) for name, answer in seen if is_another(base, answer))
+    return (("base", base), *moved) if moved else ()
+
+
+def is_another(answer: Answer, other: Answer) -> bool:
+    """Say whether two answers of one string differ; one that took too long says nothing."""
+    return "t" not in (answer.letter, other.letter) and not answer.is_as(other)

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from auditor.model.dependence import Answer, Place, Probed
 from auditor.model.environment import Environment
+from auditor.probe.changes import phase_one
 from auditor.probe.environments import BATCHES, Course
 from auditor.probe.isolate import Isolation
 from auditor.probe.launch import PART_OF, Launcher
-from auditor.probe.phases import Record, phase_one
+from auditor.probe.phases import Record
 from auditor.probe.questions import Question
 
 #: Why a factor that was changed is not called varied.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from auditor.judge.answers import answer_at
@@ -26,20 +26,23 @@ class Question:
 
 
 def differences(field: FieldSpec, base: Decodings, other: Decodings) -> dict[int, Answer]:
-    """Give the answers of `other` that are not those of the base, by position.
+    """Give the answers of `other` that are not those of the base, by position."""
+    return dict(each_difference(field, base, other))
+
+
+def each_difference(field: FieldSpec, base: Decodings, other: Decodings) -> Iterator[tuple[int, Answer]]:
+    """Give position and answer of what is not as in the base, in order.
 
     A string that took too long says nothing: on a busy machine that is no property of its environment.
     """
     if base.texts == other.texts and _statuses(base) == _statuses(other):
-        return {}
-    found: dict[int, Answer] = {}
+        return
     for position, (before, after) in enumerate(zip(base.texts, other.texts, strict=True)):
         if before == after and before is not None:
             continue
         was, now = answer_at(field, base, position), answer_at(field, other, position)
         if not was.is_as(now) and "t" not in (was.letter, now.letter):
-            found[position] = now
-    return found
+            yield position, now
 
 
 def _statuses(decodings: Decodings) -> dict[int, str]:

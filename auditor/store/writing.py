@@ -24,7 +24,8 @@ _MOVES = """
     WITH found AS (
         SELECT unit, consumer, string_agg(DISTINCT code, ' ' ORDER BY code) AS codes FROM movers GROUP BY ALL
     )
-    SELECT unit, consumer, codes, environment, s, v, k, error FROM moves FULL JOIN found USING (unit, consumer)
+    SELECT unit, consumer, codes, environment, s, v, k, error
+    FROM (FROM moves UNION ALL FROM shown_moves) FULL JOIN found USING (unit, consumer)
     UNION ALL SELECT * FROM neighbour_moves
     ORDER BY unit, consumer, codes, environment"""
 

@@ -22,9 +22,9 @@ from auditor.decode.session import open_session
 from auditor.decode.stop import Stop
 from auditor.load.tokens import string_token
 from auditor.model.decoding import Decodings
+from auditor.probe.changes import Moved, phase_one
 from auditor.probe.environments import course_of
 from auditor.probe.launch import Launcher
-from auditor.probe.phases import Moved, phase_one
 from auditor.probe.questions import Question
 from auditor.spec.models import AuditSpec
 
@@ -60,7 +60,7 @@ def main(strings: int, rounds: int) -> None:
                 alone = timed(partial(decode, spec, field, tokens))
                 ratios.append(1 + timed(partial(probe, spec, field, tokens, base)) / alone)
             moved = probe(spec, field, tokens, base)
-            count = sum(map(len, moved.places.values()))
+            count = sum(map(moved.places.count, moved.places.fields))
             print(
                 f"{field}: {statistics.median(ratios):.2f} x median, {min(ratios):.2f} x least of {rounds}"
                 f" ({len(tokens):,} strings, {count:,} moved)"

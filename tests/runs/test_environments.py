@@ -20,7 +20,7 @@ import auditor
 from auditor.api import AuditedRun
 from auditor.decode.clock import can_attribute
 from auditor.model.run import Finding
-from auditor.probe.phases import MOST_ISOLATED
+from auditor.probe.places import MOST_ISOLATED
 from auditor.spec.models import ConsumerSpec
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")

@@ -59,10 +59,23 @@ def test_a_loaded_run_lists_the_same(tmp_path: Path) -> None:
     assert run.moves().fetchall() == auditor.load(run.folder).moves().fetchall() != []
 
 
-def test_a_value_that_chance_moves_is_listed_without_an_environment(tmp_path: Path) -> None:
+def test_a_value_that_chance_moves_is_listed_with_a_launch_that_shows_it(tmp_path: Path) -> None:
     run = stored(tmp_path, "by_chance", ["2024-03-08", "2024-03-09"])
-    rows = run.moves().filter("environment IS NULL").project("codes, status").distinct().fetchall()
-    assert rows == [("unstable", None)]
+    rows = run.moves().project("codes, status, environment, raw, base_value, value").fetchall()
+    assert rows
+    for codes, status, environment, raw, base_value, value in rows:
+        day = datetime.date.fromisoformat(json.loads(raw))
+        both = {f"date:{day}", f"date:{day + datetime.timedelta(1)}"}
+        assert (codes, status, {base_value, value}) == ("unstable", "value", both)
+        assert environment is not None
+    assert run.column("day", "billing").by_environment == ()
+
+
+def test_a_value_that_two_factors_together_move_is_listed_with_an_environment_that_shows_it(tmp_path: Path) -> None:
+    run = stored(tmp_path, "by_clock_and_zone", ["2024-03-08"])
+    rows = run.moves().project("codes, environment, status, value, base_value").fetchall()
+    assert rows == [("clock-dependent", "everything 1", "value", "date:1999-01-01", "date:2024-03-08")]
+    assert run.column("day", "billing").by_environment == ()
 
 
 def test_a_row_that_its_neighbours_move_is_listed_with_the_company(tmp_path: Path) -> None:
