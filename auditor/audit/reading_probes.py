@@ -16,7 +16,7 @@ from auditor.model.environment import Environment
 from auditor.model.neighbours import NeighbourProbe
 from auditor.model.run import Location
 from auditor.probe import Level, Question
-from auditor.probe.environments import Course
+from auditor.probe.environments import BATCHES, Course
 from auditor.probe.launch import InBase
 from auditor.probe.neighbours import Batch, probe_neighbours
 from auditor.probe.questions import lost_in, slow_in
@@ -106,7 +106,9 @@ def with_company(elsewhere: Elsewhere, field: FieldSpec, tokens: Sequence[str], 
         for position, token in enumerate(tokens)
         if position in elsewhere.dependences or token in by_token
     }
-    notes = (*elsewhere.not_varied, f"neighbours: {probe.not_varied}") if probe.not_varied else elsewhere.not_varied
+    # The neighbours that the order of a batch is left to are tried here, or said not to be.
+    notes = tuple(note for note in elsewhere.not_varied if note != f"order: {BATCHES}")
+    notes += (f"neighbours: {probe.not_varied}",) if probe.not_varied else ()
     return replace(elsewhere, dependences=dependences, not_varied=notes)
 
 
