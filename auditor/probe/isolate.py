@@ -1,8 +1,8 @@
 """Phase 2: is it noise? If not, which factor alone moves a string, or which only together?
 
 In order: identical launches; the clock; the zone, for what the clock does not move; then everything else at once, and
-one at a time what moved there; at last the launches that prove something are made again, and what is too much to
-isolate goes through the factors that were found. Only strings that moved are asked again, but where their order is what
+one at a time what moved there; then the launches that prove something are made again, and what is too much to isolate
+goes through the factors that were found. Only strings that moved are asked again, but where their order is what
 changes, and always all of them: a parser may remember.
 """
 
