@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from auditor.decode import service as decode_service
 from auditor.decode import session as session_module
@@ -269,11 +270,14 @@ def test_a_service_without_tls_is_no_https_service(service: Service) -> None:
     assert "is it http://" in said
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    certificate = Path(__file__).with_name("self_signed.pem")  # for localhost and 127.0.0.1, signed by itself
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+def test_a_certificate_that_nobody_vouches_for_is_refused(
+    service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))  # the environment vouches for nobody
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
+    authority.issue_cert("localhost", "127.0.0.1").configure_cert(context)
     service.socket = context.wrap_socket(service.socket, server_side=True, do_handshake_on_connect=False)
     said = failing(service, ["a"], url=service.url.replace("http:", "https:") + "/validate/{field}")
     assert "CERTIFICATE_VERIFY_FAILED" in said
