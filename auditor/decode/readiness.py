@@ -116,15 +116,19 @@ def version_of(parts: Any, *others: Any) -> str:
 def not_fixed(plan: Plan, seen: dict[str, Any]) -> tuple[str, ...]:
     """Compare what the worker saw before it imported the consumer with what was to be in force.
 
-    What a program does not tell is not known to be otherwise.
+    What a program that we start does not tell is not known to be otherwise; what is None of another consumer, such as
+    a warehouse that runs elsewhere, was not set.
     """
     parts = set()
+    untold = (None,) if plan.config["adapter"] == "process" else ()
     if seen["clock"] is None or abs(seen["clock"] - plan.clock) > 0.001:
         parts.add("clock")
     expected = expected_offsets(plan)
-    if expected is None or seen["offsets"] not in (expected, None):
+    if expected is None or seen["offsets"] not in (expected, *untold):
         parts.add("zone")
-    if None not in (plan.locale, seen["locale"]) and plain(seen["locale"]) != plain(str(plan.locale)):
+    if seen["locale"] is None:
+        parts |= set() if untold else {"locale"}
+    elif plan.locale is not None and plain(seen["locale"]) != plain(str(plan.locale)):
         parts.add("locale")
     if seen["hash_seed"] is not None and not seed_is_fixed(plan.hash_seed, seen):
         parts.add("hash seed")

@@ -113,11 +113,18 @@ def _processes() -> list[int]:
 def _environment(process: int) -> list[bytes] | None:
     """Give the variables of a process; none where it has ended or is another user's, None where they come shortly."""
     try:
-        with open(f"/proc/{process}/environ", "rb", 0) as block:
-            variables = block.read()
-        return variables.split(b"\0") if variables or not _is_becoming(process) else None
+        variables = _read_variables(process)
+        if not variables and _is_becoming(process):
+            return None
+        # Between the two looks it may have become the other program: what is empty now has no variables.
+        return (variables or _read_variables(process)).split(b"\0")
     except OSError:
         return []
+
+
+def _read_variables(process: int) -> bytes:
+    with open(f"/proc/{process}/environ", "rb", 0) as block:
+        return block.read()
 
 
 def _is_becoming(process: int) -> bool:

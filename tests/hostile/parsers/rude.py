@@ -152,7 +152,7 @@ def counts_to_two(text, state=[0]):  # noqa: B006
 
 def scribbles_on_the_protocol(text):
     if text == "3":
-        for descriptor in range(3, 64):
+        for descriptor in range(3, 4096):
             try:
                 os.write(descriptor, b"\0\0\0\2\0\0\0\2{}[]")
             except OSError:
