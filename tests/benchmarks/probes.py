@@ -26,6 +26,7 @@ from auditor.probe.changes import Moved, phase_one
 from auditor.probe.environments import course_of
 from auditor.probe.launch import Launcher
 from auditor.probe.questions import Question
+from auditor.probe.sent import Sent
 from auditor.spec.models import AuditSpec
 
 
@@ -40,7 +41,7 @@ def probe(spec: AuditSpec, field: str, tokens: list[str], base: Decodings) -> Mo
     """Run the five launches of phase 1."""
     consumer = next(iter(spec.consumers.values()))
     environment = spec.environment.environment()
-    question = Question(spec.fields[field], False, 1, lambda _: tokens, lambda _: base)
+    question = Question(spec.fields[field], 1, lambda _: Sent(tokens), lambda _: base)
     stop = Stop()
     with ThreadPoolExecutor(2) as pool:
         launcher = Launcher(spec, consumer, environment, None, None, pool, stop)
