@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import re
 import time
+from contextlib import contextmanager
 
 from .engine_common import Column, Refused, Wording, by_halves, in_place, known_name, required, setting_error, shortened
 from .trouble import StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, Optional, Sequence
+    from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 ZONE = "datafusion.execution.time_zone"
 
@@ -70,16 +71,23 @@ class Engine:
 
     def _set(self, name: str, value: str) -> None:
         try:
-            self.context.sql("SET %s = '%s'" % (known_name(name), value.replace("'", "''"))).collect()
-        except Exception as error:
-            raise setting_error(name, value, self.said(error)) from error
+            with self.refusing():
+                self.context.sql("SET %s = '%s'" % (known_name(name), value.replace("'", "''"))).collect()
+        except Refused as error:
+            raise setting_error(name, value, str(error)) from error
+
+    @contextmanager
+    def refusing(self) -> "Iterator[None]":
+        """Turn what the library raises into Refused."""
+        try:
+            yield
+        except Exception as error:  # for a cast that fails the library raises this very class
+            raise Refused(self.said(error)) from error
 
     def columns(self, sql: str) -> "List[List[Any]]":
         """Give the columns of a query; Refused where it raises."""
-        try:
+        with self.refusing():
             batches = self.context.sql_with_options(sql, self.options).collect()
-        except Exception as error:
-            raise Refused(self.said(error)) from error
         if not batches:
             return []
         table = self.arrow.Table.from_batches(batches)
@@ -125,11 +133,12 @@ class Expression:
         plain = PLAIN_CAST.fullmatch(target)
         self.tried = None if plain is None else self.query.replace(sql, 'TRY_CAST("value" AS %s)' % plain.group(1))
         try:
-            engine.fill([0], [""])
-            schema = engine.context.sql_with_options("SELECT %s AS x FROM mock" % sql, engine.options).schema()
+            with engine.refusing():
+                engine.fill([0], [""])
+                schema = engine.context.sql_with_options("SELECT %s AS x FROM mock" % sql, engine.options).schema()
             kinds = [str(field.type) for field in schema]
-        except Exception as error:
-            raise StartError(tried, engine.said(error), "correct the expression") from error
+        except Refused as error:
+            raise StartError(tried, str(error), "correct the expression") from error
         if len(kinds) != 1:
             raise StartError(tried, "it gives %d columns" % len(kinds), "give one expression")
         self.wording = Wording()

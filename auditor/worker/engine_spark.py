@@ -57,6 +57,7 @@ class Engine:
     def __init__(self, config: "Dict[str, Any]") -> None:
         self.module = required("pyspark.sql", "spark")
         self.errors = required("pyspark.errors", "spark").PySparkException
+        self.java_errors = required("py4j.protocol", "spark").Py4JError
         self.arrow = required("pyarrow", "spark")
         self.gone = (ConnectionError, required("py4j.protocol", "spark").Py4JNetworkError)
         self.session = self._open()
@@ -79,7 +80,7 @@ class Engine:
         try:
             session = builder.getOrCreate()
             session.sparkContext.setLogLevel("OFF")
-        except Exception as error:
+        except (self.errors, self.java_errors, OSError) as error:
             hint = "Spark needs a Java runtime: apt-get install openjdk-17-jre-headless, or set JAVA_HOME in `env`"
             raise StartError("start a local Spark session", shortened(str(error)), hint) from error
         return session.newSession()  # its settings are its own, whatever another one of this process has set

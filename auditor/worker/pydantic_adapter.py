@@ -168,7 +168,7 @@ def load_model(target: str, root: str) -> Any:
         raise StartError(tried, "%s is no Pydantic model" % target, "name a class that derives from pydantic.BaseModel")
     try:
         getattr(model, "model_rebuild")()  # noqa: B009 - to a type checker any class would do
-    except Exception as error:
+    except Exception as error:  # annotations are the consumer's own code, which may raise anything
         raise StartError(tried, "%s: %s" % (type(error).__name__, error), "the model must be complete") from error
     return model
 
