@@ -1,13 +1,4 @@
-"""Probes every consumer in other environments, and keeps what moved as tables.
-
-- ``moves(unit, consumer, environment, s, v, k, error)``: what a raw value is in an environment of one changed factor,
-  only where that is not what it is in the base.
-- ``movers(unit, consumer, code)``: the raw values that a finding is about.
-- ``shown_moves``, as ``moves``: what a raw value is where no factor alone moves it, but several together, or chance; an
-  environment that shows it. No rate is over these.
-- ``neighbour_moves(unit, consumer, code, company, s, v, k, error)``: what a raw value is in some company, where that is
-  not what it is in the batch that is scored; `neighbours.py` fills it.
-"""
+"""Probes every consumer in other environments, and keeps what moved in the tables of `moves.py`."""
 
 from __future__ import annotations
 
@@ -21,6 +12,7 @@ from duckdb import DuckDBPyConnection
 from auditor.audit.batches import Batches
 from auditor.audit.consumers import Answers
 from auditor.audit.events import Launches, Tell, nobody
+from auditor.audit.moves import MOVERS, MOVES, Probes
 from auditor.audit.requests import Request
 from auditor.audit.transfer import CHUNK, Cells, shown
 from auditor.audit.units import FieldUnits
@@ -39,25 +31,6 @@ from auditor.spec.models import AuditSpec, ConsumerSpec
 #: Strings that are looked at for abbreviations of zones.
 LOOKED_AT = 10_000
 
-_MOVES: dict[str, type[str] | type[int]] = {
-    "unit": int,
-    "consumer": int,
-    "environment": str,
-    "s": str,
-    "v": str,
-    "k": str,
-    "error": str,
-}
-_NEIGHBOUR_MOVES: dict[str, type[str] | type[int]] = {
-    "unit": int,
-    "consumer": int,
-    "code": str,
-    "company": str,
-    "s": str,
-    "v": str,
-    "k": str,
-    "error": str,
-}
 #: An environment in which not all strings were read has no rate; what was asked twice there counts once.
 _INSERT = {
     "moves": "INSERT INTO moves SELECT DISTINCT ON (unit, consumer, environment) * FROM new_moves"
@@ -66,7 +39,6 @@ _INSERT = {
     "shown_moves": "INSERT INTO shown_moves SELECT DISTINCT ON (unit, consumer, environment) * FROM new_shown_moves"
     " ANTI JOIN moves USING (unit, consumer, environment) ORDER BY unit, consumer, environment",
 }
-_MOVERS: dict[str, type[str] | type[int]] = {"unit": int, "consumer": int, "code": str}
 
 
 @dataclass
@@ -165,9 +137,9 @@ class _Recorder:
 
     def __init__(self, asked: _Asked, number: int) -> None:
         self.asked, self.number = asked, number
-        self.moves = {name: Cells(kind) for name, kind in _MOVES.items()}
-        self.movers = {name: Cells(kind) for name, kind in _MOVERS.items()}
-        self.shown = {name: Cells(kind) for name, kind in _MOVES.items()}
+        self.moves = {name: Cells(kind) for name, kind in MOVES.items()}
+        self.movers = {name: Cells(kind) for name, kind in MOVERS.items()}
+        self.shown = {name: Cells(kind) for name, kind in MOVES.items()}
 
     def move(self, environment: Environment, place: Place, answer: Answer) -> None:
         """Add an answer that is not that of the base."""
@@ -197,19 +169,6 @@ class _Recorder:
 def _append(columns: Mapping[str, Cells], row: Sequence[object]) -> None:
     for column, value in zip(columns.values(), row, strict=True):
         column.extend((value,))
-
-
-@dataclass(frozen=True)
-class Probes:
-    """What the probes of a run found: `units` are the rows behind each mover.
-
-    `singles` are, by consumer, the environments of one changed factor in which it ran: those that ``moves`` is about.
-    """
-
-    level: Level
-    of_consumers: tuple[Probed, ...] = ()
-    singles: Mapping[str, tuple[Environment, ...]] = field(default_factory=dict)
-    units: Mapping[tuple[str, Place], Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -257,13 +216,10 @@ def probe_all(
     keys: PayloadKeys | None,
     tell: Tell = nobody,
 ) -> Probes:
-    """Probe all consumers side by side and write ``moves`` and ``movers``; `tell` hears of every launch.
+    """Probe all consumers side by side, and write the tables of what moved; `tell` hears of every launch.
 
     `carried` and `keys` are those that the sessions of the base were opened with.
     """
-    create_tables(connection)
-    if level == "off":
-        return Probes(level)
     recorders = {name: _Recorder(base.of(spec.consumers[name]), base.index[name]) for name in base.sessions}
     subjects = {
         name: Subject(recorder.asked.questions(spec), base.in_base(name), recorder.move, _telling(tell, name))
@@ -290,12 +246,3 @@ def probe_all(
 
 def _telling(tell: Tell, consumer: str) -> Callable[[int, int], None]:
     return lambda done, planned: tell(Launches(consumer, done, planned))
-
-
-def create_tables(connection: DuckDBPyConnection) -> None:
-    """Create the tables, empty."""
-    names = {int: "BIGINT", str: "VARCHAR"}
-    tables = {"moves": _MOVES, "shown_moves": _MOVES, "movers": _MOVERS, "neighbour_moves": _NEIGHBOUR_MOVES}
-    for table, columns in tables.items():
-        listed = ", ".join(f"{name} {names[kind]}" for name, kind in columns.items())
-        connection.execute(f"CREATE OR REPLACE TABLE {table} ({listed})")

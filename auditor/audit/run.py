@@ -14,9 +14,8 @@ from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
-from auditor.audit.environments import Answered, Probes, probe_all
 from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, RunFinished, Tell, nobody
-from auditor.audit.neighbours import ask_neighbours
+from auditor.audit.moves import Probes, create_tables
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.small_outcomes import SMALL, create_small_outcomes
@@ -214,22 +213,30 @@ def _decode(
             answers = event
     index = {name: number for number, name in enumerate(spec.consumers)}
     notes = state_notes(answers)
-    asked = Answered(sessions, units, batches, answers, index)
+    create_tables(connection)
+    environments = Probes(given.probe)
     if given.probe != "off":
         yield Phase("reading again in other environments")
-    environments = probe_all(
-        connection, spec, asked, given.probe, carried=given.loaded.carried, keys=given.keys, tell=given.tell
-    )
+        # An audit without probes pays no import of theirs.
+        from auditor.audit.environments import Answered, probe_all
+
+        asked = Answered(sessions, units, batches, answers, index)
+        environments = probe_all(
+            connection, spec, asked, given.probe, carried=given.loaded.carried, keys=given.keys, tell=given.tell
+        )
     _fill_outcomes(connection, spec, units, answers, index)
     notes += check_currencies(connection, spec, readers, index)
     yield Phase("reading single values and known junk")
     ask_alone(connection, spec, sessions, readers, index)
     probes, unasked = ask_probes(connection, spec, sessions, readers, index)
-    in_batches = batches if given.probe != "off" else {}
-    if in_batches:
+    neighbours: tuple[NeighbourProbe, ...] = ()
+    if batches and given.probe != "off":
         yield Phase("reading batches in other company")
-    neighbours, tried = ask_neighbours(connection, spec, sessions, index, in_batches)
-    return _Decoded(readers, index, sessions, probes, notes + unasked + tried, environments, neighbours)
+        from auditor.audit.neighbours import ask_neighbours
+
+        neighbours, tried = ask_neighbours(connection, spec, sessions, index, batches)
+        notes += tried
+    return _Decoded(readers, index, sessions, probes, notes + unasked, environments, neighbours)
 
 
 def _fill_outcomes(

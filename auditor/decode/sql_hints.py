@@ -49,6 +49,13 @@ _DIALECTS = {
 
 _TWO_DIGITS = re.compile(r"%-?y")
 
+#: A cast, whatever the dialect, to a type that knows no zone: it gives no hint, so that it need not be parsed.
+_PLAIN_CAST = re.compile(
+    r"\s*(?:try_)?cast\s*\(\s*value\s+as\s+(?:date|bool(?:ean)?|(?:tiny|small|big)?int|integer|double|real|float|varchar"
+    r"|text|(?:decimal|numeric)(?:\s*\(\s*\d+\s*(?:,\s*\d+\s*)?\))?)\s*\)\s*",
+    re.IGNORECASE,
+)
+
 
 def field_hints(plan: Plan, readiness: Readiness) -> dict[str, tuple[str, ...]]:
     """Give the hints of each field that an SQL consumer reads; nothing for other consumers."""
@@ -76,6 +83,8 @@ def hints_of(
     >>> hints_of("coalesce(try_cast(value as date), current_date)", {"current_date": "CONSISTENT_WITHIN_QUERY"})
     ('calls current_date (the clock; DuckDB: CONSISTENT_WITHIN_QUERY)',)
     """
+    if _PLAIN_CAST.fullmatch(sql):
+        return ()
     tree = _tree(sql, dialect)
     if tree is None:
         return ()

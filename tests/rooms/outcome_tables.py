@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from auditor.audit.environments import create_tables
+from auditor.audit.moves import create_tables
 from auditor.findings.context import Context
 from auditor.findings.find import find
 from auditor.findings.probes import ProbeOutcome, probe_tokens

@@ -122,3 +122,15 @@ def test_the_adapter_asks_the_engine_only_where_it_is_told_to(tmp_path: Path) ->
     assert open_adapter(config).ready()["functions"] == {}
     asked = open_adapter({**config, "catalogue": True}).ready()["functions"]
     assert asked == {"current_date": "CONSISTENT_WITHIN_QUERY"}
+
+
+@pytest.mark.parametrize("kind", ["date", "BIGINT", "decimal(12, 2)", "Boolean", "varchar", "double", "numeric"])
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "mysql", "sqlite", "spark", "clickhouse", "bigquery"])
+def test_a_plain_cast_has_no_hint_whether_it_is_parsed_or_not(kind: str, dialect: str) -> None:
+    for cast in (f"try_cast(value as {kind})", f" CAST ( value AS {kind} ) "):
+        assert hints_of(cast, {}, dialect=dialect) == hints_of(f"({cast})", {}, dialect=dialect) == ()
+
+
+def test_a_cast_to_an_instant_is_not_plain() -> None:
+    [hint] = hints_of("try_cast(value as timestamptz)", {})
+    assert "the session's time zone" in hint
