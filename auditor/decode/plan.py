@@ -161,6 +161,7 @@ def config_of(
         "reads": {name: target for name, target in consumer.reads.items() if name in fields},
         "receives": consumer.receives,
         "batch": consumer.batch,
+        "batch_size": consumer.batch_size,
         "scope": consumer.scope,
         "carried": None if carried is None else sorted(carried),
         "model": consumer.model,

@@ -163,7 +163,8 @@ class Session:
         """Decode raw values of a field, each alone or, with `payloads`, in the payload (JSON text) that it came in.
 
         `role` says whether those are the payloads of predictions or of references, which may name a field otherwise.
-        A consumer that takes batches reads them all as one, in their order; with `alone` each is a batch of its own.
+        A consumer that takes batches reads them all as one, or `batch_size` at a time, in their order; with `alone`
+        each is a batch of its own.
         `progress` is told how many values are decoded so far. `order` gives the positions in the order in which they
         are decoded; the answers stay aligned with `tokens`.
         """
@@ -175,7 +176,10 @@ class Session:
             if order is not None:
                 indices = [index for index in order if index not in found.faults]
             if self.plan.config["batch"] and not alone:
-                self._supervisor.decode_batch(replace(job, mode="batch"), indices, found, Meter(progress))
+                meter, rows = Meter(progress), self.plan.config["batch_size"] or len(indices)
+                for start in range(0, len(indices), max(rows, 1)):
+                    batch = indices[start : start + rows]
+                    self._supervisor.decode_batch(replace(job, mode="batch"), batch, found, meter)
             else:
                 self._supervisor.decode(job, indices, found, Meter(progress))
         return found

@@ -1,4 +1,4 @@
-"""One answer for each distinct string of a batch, in which equal strings stand in several rows."""
+"""One answer for each distinct string of a load, in which equal strings stand in several rows, or several batches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def settle(field: FieldSpec, tokens: Sequence[str], decodings: Decodings) -> dic
             split[first] = position
     for first, other in split.items():
         seen = f"{_shown(decodings, first)} in row {first + 1}, {_shown(decodings, other)} in row {other + 1}"
-        decodings.faults[first] = Fault("rejected", f"read in two ways in one batch: {seen}")
+        decodings.faults[first] = Fault("rejected", f"read in two ways: {seen}")
         decodings.texts[first] = None
     return places
 

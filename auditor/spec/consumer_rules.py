@@ -54,6 +54,9 @@ def _check_python(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) 
         if not _is_target(target):
             hint = f'such as reads.{field} = "ingest:parse_{field}"'
             mistakes.add(("consumers", name, "reads", field), f'must be module:function, not "{target}"', hint)
+    if consumer.has("batch_size") and not consumer.get("batch"):
+        hint = "add batch = true, or remove it"
+        mistakes.add(("consumers", name, "batch_size"), "makes no sense for a parser that reads one value", hint)
 
 
 def _check_pydantic(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from auditor.spec.http_kinds import ANSWER_PATH, CONCURRENCY, HEADERS, REQUEST, RETRIES, STATUSES, URL
 from auditor.spec.kinds import (
+    BATCH_SIZE,
     BOUNDS,
     CLOCK,
     COMMAND,
@@ -85,6 +86,7 @@ CONSUMER: dict[str, Kind] = {
     "scope": literal(Literal["payload", "field"]),
     "settings": TEXTS,
     "batch": FLAG,
+    "batch_size": BATCH_SIZE,
     "url": URL,
     "method": literal(Method),
     "headers": HEADERS,
@@ -124,6 +126,7 @@ SHORTHANDS = {"bounds": "Lowest and highest value of an ordinal, in one key: [1,
 #: Keys that make sense for one or two adapters only.
 ADAPTERS_OF: dict[str, tuple[str, ...]] = {
     "batch": ("python",),
+    "batch_size": ("python",),
     "interpreter": ("python", "pydantic"),
     "command": ("process",),
     "engine": ("sql",),

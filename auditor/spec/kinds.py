@@ -50,6 +50,14 @@ def _whole(value: object, complain: Complain) -> int | None:
     return None
 
 
+def _batch_size(value: object, complain: Complain) -> int | None:
+    rows = _whole(value, complain)
+    if rows is None or rows >= 1:
+        return rows
+    complain(f"must be at least 1, not {rows}", "the number of rows that production loads at a time")
+    return None
+
+
 def _hash_seed(value: object, complain: Complain) -> int | None:
     seed = _whole(value, complain)
     if seed is None or 0 <= seed < 2**32:
@@ -226,6 +234,7 @@ _A_TEXT = {"type": "string", "minLength": 1}
 TEXT = Kind(_text, _A_TEXT)
 FLAG = Kind(_flag, {"type": "boolean"})
 WHOLE = Kind(_whole, {"type": "integer"})
+BATCH_SIZE = Kind(_batch_size, {"type": "integer", "minimum": 1})
 HASH_SEED = Kind(_hash_seed, {"type": "integer", "minimum": 0, "maximum": 2**32 - 1})
 PATHS = Kind(_paths, {"anyOf": [_A_TEXT, {"type": "array", "items": _A_TEXT, "minItems": 1}]})
 COMMAND = Kind(

@@ -121,6 +121,9 @@ class ConsumerSpec(Table):
     batch: bool = Field(
         False, description="Python: a parser takes a list of raw values and gives a value for each, in their order."
     )
+    batch_size: int | None = Field(
+        None, description="Python, with `batch`: rows of a production batch; without it a file's rows are one batch."
+    )
     url: str | None = Field(
         None, description="HTTP: where a value is sent; {value}, {field} and {env:NAME} stand for what they say."
     )

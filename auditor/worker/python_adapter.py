@@ -17,6 +17,7 @@ class PythonAdapter:
 
     def __init__(self, config: Dict[str, Any]) -> None:
         self.root, self.reads, self.batch = config["root"], config["reads"], config["batch"]
+        self.batch_size = config["batch_size"]
         self.imports = Imports()
         loading.add_root(self.root)
         self.parsers = {field: self._function(field, target) for field, target in self.reads.items()}
@@ -32,7 +33,11 @@ class PythonAdapter:
 
     def ready(self) -> Dict[str, Any]:
         """Say which function reads which field."""
-        return {"reads": self.reads, "settings": {"batch": "true"} if self.batch else {}}
+        return {"reads": self.reads, "settings": self._settings()}
+
+    def _settings(self) -> Dict[str, str]:
+        size = {"batch_size": str(self.batch_size)} if self.batch_size else {}
+        return {"batch": "true", **size} if self.batch else {}
 
     def parser(self, field: str) -> Callable[[Any], Any]:
         """Give the function that reads one value of a field; where it takes batches, each value is one of its own."""

@@ -100,7 +100,7 @@ def test_a_string_that_one_batch_reads_in_two_ways_is_rejected(tmp_path):
     run = auditor.run(workspace(tmp_path, rows, parser))
     assert decodings(run, "prediction") == {"1 March": ("r", None), "2 March": ("v", "date:2024-03-02")}
     errors = run.table("faults").filter("consumer = 0").project("error").distinct().fetchall()
-    assert errors == [("read in two ways in one batch: date:2024-03-01 in row 1, date:2024-03-03 in row 3",)]
+    assert errors == [("read in two ways: date:2024-03-01 in row 1, date:2024-03-03 in row 3",)]
 
 
 def test_unrelated_predictions_are_in_the_batch_and_not_in_the_score(tmp_path):
@@ -230,3 +230,57 @@ def test_a_batch_holds_what_completions_gave_and_nothing_of_those_cut_off(tmp_pa
         run = auditor.run(tmp_path / "audit.toml")
         assert {value for _, value in decodings(run, "prediction").values()} - {None} == {seen}
         assert run.column("d", "loader").blocked_by == {"truncated": 1}
+
+
+def test_production_batches_have_a_fate_each(tmp_path):
+    parser = "from datetime import date\ndef load(rows): return [date.fromisoformat(row) for row in rows]"
+    rows = [("2024-03-01", "2024-03-01"), ("N/A", "2024-03-02"), ("2024-03-03", "2024-03-03")]
+    spec = workspace(tmp_path, rows, parser, more="batch_size = 2")
+    run = auditor.run(spec, probe="off")
+    # Python's own fromisoformat refuses N/A, which costs the row that is loaded with it and not the third.
+    assert run.column("d", "loader").verdicts["rejected"] == 2
+    assert run.column("d", "loader").verdicts["ok"] == 1
+    errors = run.table("faults").filter("consumer = 0").project("error").distinct().fetchall()
+    assert errors == [("the batch of 2 rows: ValueError: Invalid isoformat string: 'N/A'",)]
+    [consumer] = run.run.consumers
+    assert consumer.settings["batch_size"] == "2"
+
+
+def test_each_production_batch_infers_for_itself(tmp_path):
+    rows = [("13/03/2024", "2024-03-13"), ("01/03/2024", "2024-03-01"), ("02/03/2024", "2024-02-03")]
+    run = auditor.run(workspace(tmp_path, rows, INFER, more="batch_size = 2"))
+    # 13/03 makes the first two rows day first; the third is alone in its batch and month first.
+    assert decodings(run, "prediction") == {
+        "13/03/2024": ("v", "date:2024-03-13"),
+        "01/03/2024": ("v", "date:2024-03-01"),
+        "02/03/2024": ("v", "date:2024-02-03"),
+    }
+    assert run.column("d", "loader").verdicts["ok"] == 3
+    assert "neighbour-dependent" in {finding.code for finding in run.findings}
+
+
+def test_a_string_that_two_batches_read_otherwise_is_rejected(tmp_path):
+    rows = [("13/03/2024", "2024-03-13"), ("01/03/2024", "2024-03-01"), ("01/03/2024", "2024-03-01")]
+    run = auditor.run(workspace(tmp_path, rows, INFER, more="batch_size = 2"), probe="off")
+    assert run.column("d", "loader").verdicts["rejected"] == 2
+    errors = run.table("faults").filter("error LIKE 'read in%'").project("error").distinct().fetchall()
+    assert errors == [("read in two ways: date:2024-03-01 in row 2, date:2024-01-03 in row 3",)]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("batch_size = 0", "consumers.loader.batch_size"),
+        ("batch_size = true", "must be a whole number"),
+    ],
+)
+def test_a_batch_size_is_a_number_of_rows(tmp_path, more, said):
+    with pytest.raises(auditor.AuditorError, match=said):
+        auditor.run(workspace(tmp_path, [("a", "a")], INFER, more=more))
+
+
+def test_a_batch_size_is_for_batches_only(tmp_path):
+    spec = workspace(tmp_path, [("a", "a")], INFER, more="batch_size = 5")
+    spec.write_text(spec.read_text().replace("batch = true\n", ""))
+    with pytest.raises(auditor.AuditorError, match="add batch = true"):
+        auditor.run(spec)
