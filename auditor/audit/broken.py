@@ -8,7 +8,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.model.run import BrokenReference
 from auditor.model.verdicts import STATUS_OF
-from auditor.score.verdict_table import TYPED
+from auditor.score.verdict_table import number_of
 from auditor.spec.models import AuditSpec
 
 #: Gives the cases of a field whose reference is one of these raw values, in file order: case id, raw value, and the
@@ -27,7 +27,8 @@ def broken_references(
 ) -> tuple[BrokenReference, ...]:
     """List all broken references, field by field, in the order of the reference file."""
     decoders = {
-        name: readers[name] if field.reference == "each" else (field.reference,) for name, field in spec.fields.items()
+        name: tuple(dict.fromkeys(field.decoder_for(consumer) for consumer in readers[name]))
+        for name, field in spec.fields.items()
     }
     faults = {
         decoder: _faults(connection, decoder, index, [name for name in decoders if decoder in decoders[name]])
@@ -59,7 +60,7 @@ def _faults(
     connection: DuckDBPyConnection, decoder: str, index: Mapping[str, int], fields: Sequence[str]
 ) -> dict[str, _Faults]:
     """Give, for each of some fields, status and error of each raw reference, with its payload, that was not read."""
-    number = TYPED if decoder == "typed" else str(index[decoder])
+    number = number_of(decoder, index)
     consumer = -1 if decoder == "typed" else index[decoder]
     faults: dict[str, _Faults] = {}
     for name, token, payload, letter, error in connection.execute(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from duckdb import DuckDBPyConnection
 
 from auditor.errors import Mistake, SpecError
-from auditor.score.verdict_table import TYPED
+from auditor.score.verdict_table import number_of
 from auditor.spec.models import AuditSpec, FieldSpec
 
 _WRITE = "write the currency in every reference (1234.50 EUR)"
@@ -104,7 +104,7 @@ def _truth(connection: DuckDBPyConnection, field: FieldSpec, index: Mapping[str,
     """Give what the reader of the references makes of them; None where every consumer reads them its own way."""
     if field.reference == "each":
         return None
-    number = TYPED if field.reference == "typed" else str(index[field.reference])
+    number = number_of(field.reference, index)
     reader = "the typed reference" if field.reference == "typed" else f"{field.reference}, of a reference"
     return _count(connection, field.name, number, "role_reference", reader)
 

@@ -33,7 +33,7 @@ def ask_neighbours(
         consumer = spec.consumers[name]
         for field_name in session.readiness.reads if consumer.batch and batches else ():
             field = spec.fields[field_name]
-            for role in ROLES if field.reference in (name, "each") else ROLES[:1]:
+            for role in ROLES if field.is_decoded_by(name) else ROLES[:1]:
                 rows = rows_for(consumer, batches[field_name][role])
                 batch = _batch(connection, field, role, rows, index[name])
                 probe = probe_neighbours(session, field, consumer.receives, batch)

@@ -143,10 +143,8 @@ def _number(run: Run, consumer: str) -> int:
 
 def _decoder(run: Run, spec: AuditSpec, field: str, consumer: str) -> int:
     """Give the number of the consumer that reads the reference, -1 where it is in canonical form."""
-    reference = spec.fields[field].reference
-    if reference == "typed":
-        return -1
-    return _number(run, consumer if reference == "each" else reference)
+    decoder = spec.fields[field].decoder_for(consumer)
+    return -1 if decoder == "typed" else _number(run, decoder)
 
 
 def _chosen(outcome: str, number: str, names: Sequence[str]) -> str:

@@ -56,7 +56,7 @@ def model_plan(
     by_payload = consumer.scope == "payload" and bool(located)
     rows = None
     if by_payload and keys is not None:
-        reads_references = any(fields[name].reference in ("each", consumer.name) for name in located)
+        reads_references = any(fields[name].is_decoded_by(consumer.name) for name in located)
         try:
             rows = row_plan(query, lineage, located, fields, keys, reads_references)
         except LineageError as error:

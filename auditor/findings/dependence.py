@@ -104,8 +104,8 @@ def _extent(census: Census, group: _Group, apart: Sequence[Mover] | None) -> tup
         f"SELECT unit FROM movers JOIN outcomes USING (unit) WHERE consumer = {number} "
         f"AND code = {sql.text(group.code)} AND field = {sql.text(group.field)} AND {where}"
     )
-    reader = context.spec.fields[group.field].reference
-    reads_references = " OR r_unit IN (FROM m)" if reader in (group.consumer, "each") else ""
+    is_decoder = context.spec.fields[group.field].is_decoded_by(group.consumer)
+    reads_references = " OR r_unit IN (FROM m)" if is_decoder else ""
     [(strings,)] = census.query(f"SELECT count(DISTINCT token) FROM outcomes WHERE unit IN ({moved})")
     [(affected, inside)] = census.query(
         f"WITH m AS ({moved}) SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER ({SUPPORTED}), 0) FROM judged "

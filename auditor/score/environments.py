@@ -17,8 +17,8 @@ from auditor.model.dependence import Probed
 from auditor.model.environment import FACTORS, Environment
 from auditor.model.run import Column
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF
-from auditor.score.verdict_table import TYPED
-from auditor.spec.models import AuditSpec, FieldSpec
+from auditor.score.verdict_table import TYPED, number_of
+from auditor.spec.models import AuditSpec
 
 _FIELD_LETTERS = frozenset(LETTER_OF[name] for name in FIELD_VERDICTS)
 
@@ -74,7 +74,7 @@ def _environments_of(
     found = {}
     for field in spec.fields.values():
         for consumer in spec.consumers:
-            truth = consumer if field.reference == "each" else field.reference
+            truth = field.decoder_for(consumer)
             asked = [
                 (consumer, given.get((field.name, consumer), set())),
                 (truth, asserted.get((field.name, truth), set())),
@@ -158,10 +158,12 @@ def _add_flips(
     """Add the rows of ``judged`` to ``flipped`` whose verdict letter in the environment is not that of the base."""
     field = spec.fields[column.field]
     i, position = index[column.consumer], list(readers[column.field]).index(column.consumer) + 1
-    decoder, truth_moves = _decoder(field, column.consumer, index)
+    decoder = number_of(field.decoder_for(column.consumer), index)
     (factor,) = environment.differs_in(spec.environment.environment())
     moved = "SELECT unit, s, k FROM moves WHERE environment = $environment AND consumer = "
-    references = f"{moved}{decoder}" if truth_moves else "SELECT NULL::BIGINT AS unit, '' AS s, '' AS k WHERE false"
+    references = (
+        f"{moved}{decoder}" if decoder != TYPED else "SELECT NULL::BIGINT AS unit, '' AS s, '' AS k WHERE false"
+    )
     truth = f"CASE WHEN tm.unit IS NOT NULL THEN tm.k ELSE t.k{decoder} END"
     status = f"CASE WHEN um.unit IS NOT NULL THEN um.s ELSE u.s{i} END"
     key = f"CASE WHEN um.unit IS NOT NULL THEN um.k ELSE u.k{i} END"
@@ -189,10 +191,3 @@ def _add_flips(
         ) WHERE before <> after
     """
     connection.execute(query, {"field": column.field, "environment": environment.name, "factor": factor})
-
-
-def _decoder(field: FieldSpec, consumer: str, index: Mapping[str, int]) -> tuple[str, bool]:
-    """Give the number of the reader of references, and whether it is a consumer, whose decoding may move."""
-    if field.reference == "typed":
-        return TYPED, False
-    return str(index[consumer if field.reference == "each" else field.reference]), True

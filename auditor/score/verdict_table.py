@@ -129,14 +129,13 @@ def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, i
     """SQL for the key of the reference, by the field's decoder."""
     decoded: dict[str, list[str]] = {}
     for field in fields:
-        decoded.setdefault(f"t.k{_decoder(field, consumer, index)}", []).append(field.name)
+        decoded.setdefault(f"t.k{number_of(field.decoder_for(consumer), index)}", []).append(field.name)
     if len(decoded) == 1:
         return next(iter(decoded))
     whens = (f"WHEN {_among('p.field', names)} THEN {key}" for key, names in decoded.items())
     return f"CASE {' '.join(whens)} END"
 
 
-def _decoder(field: FieldSpec, consumer: str, index: Mapping[str, int]) -> str:
-    if field.reference == "typed":
-        return TYPED
-    return str(index[consumer if field.reference == "each" else field.reference])
+def number_of(decoder: str, index: Mapping[str, int]) -> str:
+    """Give what the columns of a consumer, or of `typed`, end in: s0, v0, k0; s_typed, v_typed, k_typed."""
+    return TYPED if decoder == "typed" else str(index[decoder])

@@ -76,6 +76,14 @@ class FieldSpec(Table):
         """Dotted path of the prediction."""
         return self.path or self.name
 
+    def decoder_for(self, consumer: str) -> str:
+        """Name who reads the references that a consumer is compared with: a consumer, itself perhaps, or `typed`."""
+        return consumer if self.reference == "each" else self.reference
+
+    def is_decoded_by(self, consumer: str) -> bool:
+        """Say whether a consumer reads references of this field, its own or everybody's."""
+        return self.decoder_for(consumer) == consumer
+
 
 class ConsumerSpec(Table):
     """A downstream system and how to call its own parsers."""
