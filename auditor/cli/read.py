@@ -52,7 +52,7 @@ def _print(reading: Reading) -> None:
     from auditor.report.text import visible
     from auditor.report.view import decoded
 
-    typer.echo(f"{visible(reading.raw)}  {reading.agreement}".rstrip())
+    typer.echo(f"{visible(reading.raw)}  {_headline(reading)}".rstrip())
     width = max((len(consumer) for consumer in reading.decodings), default=0)
     for consumer, decoding in reading.decodings.items():
         count = reading.environments.get(consumer, 0)
@@ -66,6 +66,15 @@ def _print(reading: Reading) -> None:
                 typer.echo(f"  {'':<{width}}  {line}")
         for hint in reading.hints.get(consumer, ()):
             typer.echo(f"  {'':<{width}}  hint, no proof: {visible(hint)}")
+
+
+def _headline(reading: Reading) -> str:
+    """Say how the consumers stand to each other, and for whom that is not all: what moves is alike in the base only."""
+    if not reading.dependences:
+        return reading.agreement
+    moves = f"moves for {', '.join(reading.dependences)}"
+    here = f"{reading.agreement} in the base environment" if reading.agree else reading.agreement
+    return f"{here}; {moves}" if reading.agreement else moves
 
 
 def _moved(dependence: Dependence) -> Iterator[str]:

@@ -186,7 +186,10 @@ def test_without_probes_every_report_says_so(tmp_path: Path) -> None:
 
 def test_read_prints_what_moves_where_and_why_and_one_line_for_what_does_not(tmp_path: Path) -> None:
     lines = command(write(tmp_path), "read", "day", "March 2024", "2024-03-01").splitlines()
-    march, iso = lines.index('"March 2024"  read by some only'), lines.index('"2024-03-01"  read alike')
+    march, iso = (
+        lines.index('"March 2024"  read by some only; moves for billing'),
+        lines.index('"2024-03-01"  read alike'),
+    )
     about_march = "\n".join(lines[march:iso])
     assert "date:2024-03-08\n" in about_march
     assert "date:2024-03-29  [clock 2000-02-29 06:06]" in about_march
@@ -194,6 +197,17 @@ def test_read_prints_what_moves_where_and_why_and_one_line_for_what_does_not(tmp
     assert "clock-dependent (day): " in about_march
     assert "portal   rejected: ValueError: Invalid isoformat string: 'March 2024'  [the same in 4" in about_march
     assert [line.split("  [")[1] for line in lines[iso + 1 : iso + 3]] == ["the same in 4 other environments]"] * 2
+
+
+def test_a_headline_calls_nothing_alike_that_moves(tmp_path: Path) -> None:
+    asked = ("read", "signed", "2024-03-01T00:00:00+00:00", "--probe", "quick")
+    raw = json.dumps(asked[2])
+    # The instant is 29 February in zones west of Greenwich, for a parser that turns it into a local day.
+    assert command(write(tmp_path), *asked).splitlines()[0] == f"{raw}  moves for portal"
+    reads = 'reads.day = "parsers:with_dateutil"'
+    (tmp_path / "audit.toml").write_text(SPEC.replace(reads, f'{reads}\nreads.signed = "parsers:with_dateutil"'))
+    headline = command(tmp_path, *asked).splitlines()[0]
+    assert headline == f"{raw}  read alike in the base environment; moves for portal"
 
 
 def test_read_without_probes_says_so(tmp_path: Path) -> None:
