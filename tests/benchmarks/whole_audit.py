@@ -40,7 +40,7 @@ SELECT 'case-' || lpad(c::VARCHAR, 9, '0') AS case_id,
         WHEN 1 THEN (amount + (h2 % 13 = 1)::INT)::DECIMAL(18, 2)::VARCHAR
         WHEN 2 THEN strftime(moment, '%Y-%m-%dT%H:%M:%S')
         ELSE ['true', 'false', 'true', 'false'][1 + (h % 4)::INT] END AS reference
-FROM d ORDER BY i
+FROM d
 """
 
 #: Distinct amounts and moments of each mix, for about a million distinct strings in all.
