@@ -18,7 +18,7 @@ from tests.hostile.test_leftovers import lives
 from tests.sessions import open_consumer, quoted, shown
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
-LIMIT = 1.0
+LIMIT = 0.5
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,7 @@ import pytest
 
 import auditor
 from auditor.api import AuditedRun
+from auditor.decode import session as session_module
 from auditor.decode.clock import can_attribute
 from auditor.model.run import Finding
 from auditor.probe.places import MOST_ISOLATED
@@ -276,7 +277,10 @@ def test_more_strings_than_are_isolated_one_by_one_are_all_counted(tmp_path: Pat
     assert by_day["2024-03-01"] == (0, count)
 
 
-def test_a_consumer_that_hangs_under_another_clock_is_not_varied_and_stalls_nothing(tmp_path: Path) -> None:
+def test_a_consumer_that_hangs_under_another_clock_is_not_varied_and_stalls_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
     strings = [f"2024-03-{day:02}" for day in range(1, 29)]
     run = audited(tmp_path, "sleeps_in_other_years", strings)
     slept = (tmp_path / "parsers.py.slept").read_text().splitlines()

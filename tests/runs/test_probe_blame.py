@@ -15,6 +15,7 @@ import pytest
 
 import auditor
 from auditor.api import AuditedRun
+from auditor.decode import session as session_module
 from auditor.decode.clock import can_attribute
 from auditor.model.environment import Environment
 from auditor.probe import places as limits
@@ -149,7 +150,10 @@ def test_a_base_that_does_not_start_again_is_not_varied_and_nothing_is_unstable(
 
 
 @pytest.mark.parametrize("then", ["raise RuntimeError('no licence left')", "pass"])
-def test_what_is_not_answered_a_second_time_is_not_unstable(tmp_path: Path, then: str) -> None:
+def test_what_is_not_answered_a_second_time_is_not_unstable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
     # Of the processes in which both clock and zone are others the first is that of all factors, and no other is read.
     both = "(time.localtime().tm_year == 2000 and time.tzname[0] == '-12')"
     parser = TOGETHER.replace("moves = ", "if late and text == '0': time.sleep(60)\n    moves = text == '0' and ")
