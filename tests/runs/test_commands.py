@@ -114,7 +114,8 @@ def test_read_shows_every_consumer(workspace: Path) -> None:
 
 
 def test_a_reader_that_stops_early_changes_no_exit_code(workspace: Path) -> None:
-    command = f"{sys.executable} -m auditor run --probe off --fail-on never | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
+    run = f"{sys.executable} -m auditor run --probe off --fail-on never"
+    command = f"{run} | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=workspace, env=environment(), capture_output=True, text=True)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
 

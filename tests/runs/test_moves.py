@@ -17,7 +17,9 @@ from tests.runs.test_environments import PARSERS, SPEC
 pytestmark = pytest.mark.filterwarnings("ignore::dateutil.parser.UnknownTimezoneWarning")
 
 
-def stored(folder: Path, reader: str, strings: list[str], probe: Literal["full", "quick"] = "full") -> auditor.AuditedRun:
+def stored(
+    folder: Path, reader: str, strings: list[str], probe: Literal["full", "quick"] = "full"
+) -> auditor.AuditedRun:
     (folder / "parsers.py").write_text(PARSERS)
     rows = [f'{number},day,"{text}",2024-03-08' for number, text in enumerate(strings)]
     (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
