@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("reports")
+
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "reports"
 SUFFIXES = (".json", ".html", ".md", ".csv")

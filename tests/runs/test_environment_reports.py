@@ -18,7 +18,10 @@ import pytest
 import auditor
 from auditor.model.run import Finding
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux"),
+    pytest.mark.xdist_group("environment reports"),
+]
 
 PARSERS = """
 import datetime
