@@ -149,14 +149,12 @@ class Reader(NamedTuple):
 
     @property
     def program(self):
-        """Name the program that it is a reader of: those of one version of a library, unless state is what they have.
+        """Name the program that it is a reader of: one for all readers of a version of a library.
 
-        Of the standard library one sets the locale of its process, and what earlier calls leave behind is a case.
+        Of the standard library each has its own, as one of them sets the locale of its process.
         """
         consumer = self.consumer
-        variants = self.case["context"]["variants"].values()
-        keeps_state = consumer["package"] == "stdlib" or any("earlier_calls_in_process" in one for one in variants)
-        own = self.name if keeps_state else ""
+        own = self.name if consumer["package"] == "stdlib" else ""
         setup = consumer.get("setup") if consumer["kind"] == "node" else None  # a program of Node has one for all
         return consumer["kind"], consumer["package"], consumer["version"], is_batch(consumer), setup, own
 
@@ -174,21 +172,34 @@ def columns_of(case):
     return [[*case["inputs"], *earlier]] if earlier else [[text] for text in case["inputs"]]
 
 
+def keeps_state(case):
+    """Say whether earlier calls decide: the case then has an audit of its own."""
+    return any("earlier_calls_in_process" in variant for variant in case["context"]["variants"].values())
+
+
 class Audited(NamedTuple):
-    """One audit of all readers of a kind, by program: name of the consumer, or why it cannot be had here."""
+    """One audit of many readers, by program: name of the consumer, or why it cannot be had here."""
 
     run: auditor.AuditedRun
     consumers: dict[tuple[object, ...], str]
     missing: dict[tuple[object, ...], str]
 
 
-def audited(kind, folder):
-    """Audit all readers of a kind at once: a process of each program reads the strings of all of its cases."""
+def readers_of(case, kind):
+    """Give the readers of a kind of a case."""
+    consumers = [one for one in case["consumers"] if one["kind"] == kind]
+    return [Reader(case, consumer, number) for number, consumer in enumerate(consumers)]
+
+
+def audited(kind, alone, folder):
+    """Audit all readers of a kind at once, or those of the case that is `alone`.
+
+    A process of each program reads the strings of all of its cases.
+    """
     programs = collections.defaultdict(list)
     for case in records("bug_cases.jsonl"):
-        if (case["id"], kind) in WHO:
-            for number, consumer in enumerate(one for one in case["consumers"] if one["kind"] == kind):
-                reader = Reader(case, consumer, number)
+        if (case["id"], kind) in WHO and alone == (case["id"] if keeps_state(case) else None):
+            for reader in readers_of(case, kind):
                 programs[reader.program].append(reader)
     fields, described, rows, names, missing = {}, {}, [], {}, {}
     for number, (program, readers) in enumerate(programs.items()):
@@ -217,7 +228,7 @@ def audited(kind, folder):
 
 @pytest.fixture(scope="module")
 def audit_of(tmp_path_factory):
-    return functools.cache(lambda kind: audited(kind, tmp_path_factory.mktemp(kind)))
+    return functools.cache(lambda kind, alone: audited(kind, alone, tmp_path_factory.mktemp(kind)))
 
 
 def moved_strings(run, reader, code):
@@ -239,9 +250,9 @@ def test_what_a_report_saw_move_is_found_with_its_cause(name, kind, audit_of):
     [case] = [case for case in records("bug_cases.jsonl") if case["id"] == name] or [None]
     if case is None:
         pytest.skip(f"{name} is in another part of the set")
-    run, consumers, missing = audit_of(kind)
-    for number, consumer in enumerate(one for one in case["consumers"] if one["kind"] == kind):
-        reader = Reader(case, consumer, number)
+    run, consumers, missing = audit_of(kind, name if keeps_state(case) else None)
+    for reader in readers_of(case, kind):
+        consumer = reader.consumer
         if reader.program in missing:
             pytest.skip(missing[reader.program])
         due = set(case["evidence"].get(consumer["name"], ()))
