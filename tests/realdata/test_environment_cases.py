@@ -212,7 +212,7 @@ def audited(kind, alone, folder):
             continue
         names[program] = f"p{number}"
         reads = {field: targets[reader.name] for reader in readers for field in reader.fields}
-        described[f"p{number}"] = spec | {"timeout": "10 s", "reads": reads}
+        described[f"p{number}"] = spec | {"timeout": "30 s", "reads": reads}
         for reader in readers:
             for field, column in reader.fields.items():
                 fields[field] = {"type": reader.type}
