@@ -11,14 +11,15 @@ import pytest
 
 import auditor
 from auditor.decode import session as session_module
+from auditor.decode import supervise
 from tests.sessions import PARSERS, open_consumer, quoted, shown
 
 WORDS = ("order", "invoice", "tab\tnumber", "ünïcode", 'quo"te', "back\\slash")
 
 KINDS = {
     "segfault": "crashed: signal 11 SIGSEGV",
-    "busy_hang": "timed_out: no answer within 0.5 s",
-    "sleep": "timed_out: no answer within 0.5 s",
+    "busy_hang": "timed_out: no answer within 1 s",
+    "sleep": "timed_out: no answer within 1 s",
     "leave": "crashed: exit code 3",
     "exit_politely": "crashed: SystemExit: good bye",
     "kill_itself": "crashed: signal 9 SIGKILL",
@@ -37,12 +38,13 @@ def sound_strings(count: int) -> list[str]:
 
 def test_eleven_poisons_in_fifty_thousand(monkeypatch):
     monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    monkeypatch.setattr(supervise, "SLOW", 1.5)
     clean = sound_strings(50_000)
     mixed = list(clean)
     places = {kind: 2_000 + 4_300 * number for number, kind in enumerate(KINDS)}
     for kind, place in places.items():
         mixed.insert(place, kind)
-    settings = {"timeout": 0.5, "memory": 256 * 1024**2}
+    settings = {"timeout": 1.0, "memory": 256 * 1024**2}
     with open_consumer(PARSERS, {"f": "poison:read"}, **settings) as session:
         expected = shown(session.decode("f", quoted(clean)))
     counted: list[int] = []
@@ -87,7 +89,7 @@ def audit_of(folder: Path, predictions: list[str]) -> auditor.AuditedRun:
         "name": "poison",
         "cases": {"predictions": str(folder / "records.csv"), "references": str(folder / "records.csv")},
         "fields": {"f": {"type": "identifier", "reference": "subject"}},
-        "consumers": {"subject": consumer | {"timeout": 0.5, "memory": "256MB"}},
+        "consumers": {"subject": consumer | {"timeout": 1.0, "memory": "256MB"}},
     }
     return auditor.run(spec, probe="quick")
 
@@ -102,6 +104,7 @@ def outcomes_of(run: auditor.AuditedRun) -> list[tuple[object, ...]]:
 
 def test_a_whole_audit_counts_each_poison_once_and_changes_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    monkeypatch.setattr(supervise, "SLOW", 1.5)
     monkeypatch.chdir(tmp_path)  # where the runs are stored
     clean = sound_strings(50_000)
     mixed = list(clean)

@@ -11,7 +11,9 @@ import pytest
 
 import auditor
 from auditor.api import AuditedRun
+from auditor.decode.clock import can_attribute
 from auditor.report.environments import probe_line
+from auditor.spec.models import ConsumerSpec
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
 
@@ -32,6 +34,9 @@ import datetime, json, sys
 def day(text):
     return datetime.datetime.fromisoformat(text).astimezone().date().isoformat()
 
+def same(text):
+    return text
+
 def first(text):
     return next(iter({"2024-03-01", "2024-03-02", "2024-03-03", "2024-03-04"}))
 
@@ -40,7 +45,7 @@ for line in sys.stdin:
     if "stop" in message:
         break
     if "start" in message:
-        answer = {"ready": 1, "version": "1", "reads": ["day", "first"]}
+        answer = {"ready": 1, "version": "1", "reads": ["day", "same", "first"]}
     else:
         values = [globals()[message["read"]](text) for text in message["values"]]
         answer = {"id": message["id"], "values": values}
@@ -173,6 +178,18 @@ def test_a_column_has_no_range_over_clocks_that_its_consumer_was_not_read_at(tmp
     assert "clock" in run.run.consumers[1].not_fixed
     assert len(run.column("day", "truth").by_environment) == 7
     assert run.column("day", "own").by_environment == ()
+
+
+def test_a_program_whose_clock_cannot_be_set_is_started_once_for_each_environment(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    starts = tmp_path_factory.mktemp("starts") / "starts"  # what lies beside a program is part of it
+    command = ["env", "-i", "sh", "-c", 'echo >> "$1"; "$0" answers.py; exit', sys.executable, str(starts)]
+    run = audited(tmp_path, {"adapter": "process", "command": command}, "same")
+    assert "clock" in run.run.consumers[0].not_fixed
+    # All ways to set it are tried in the base; then that is known of the base again and of two other environments.
+    ways = 2 if can_attribute(ConsumerSpec(name="c", adapter="python")) else 3
+    assert starts.read_text().count("\n") == ways + 3
 
 
 def test_a_column_has_no_range_over_zones_that_nothing_shows_its_consumer_to_have(tmp_path: Path) -> None:

@@ -87,6 +87,6 @@ def test_a_string_that_is_late_elsewhere_is_noted_whatever_is_late_in_the_base(
 ) -> None:
     monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
     (tmp_path / "parsers.py").write_text(LATE)
-    late = {"adapter": "python", "timeout": "300 ms", "reads": {"day": "parsers:day"}}
+    late = {"adapter": "python", "timeout": "400 ms", "reads": {"day": "parsers:day"}}
     notes = audited(tmp_path, strings, {"late": late}).run.consumers[0].not_varied
     assert any('no answer in time for "odd"' in note or "gave no answer on" in note for note in notes), notes
