@@ -12,8 +12,6 @@ from auditor.worker.trouble import StartError
 from tests.engines.adapters import adapter_of, decode, need
 from tests.sessions import open_consumer, quoted, shown
 
-pytestmark = pytest.mark.xdist_group("embedded engines")
-
 STRINGS = [
     *("2024-03-01", "2024-3-1", "20240301", "01/03/2024", "2024-02-30", "0000-00-00", "2024-03-01T10:00:00", "N/A"),
     *("", " ", "1.005", "1.995", "1,234.56", "12", "-7", "1e3", "9223372036854775808", "true", "on", "é", "a\0b"),

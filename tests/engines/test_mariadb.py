@@ -14,8 +14,6 @@ from auditor.worker.trouble import Ended, StartError
 from tests.engines.adapters import adapter_of, decode, need
 from tests.sessions import open_consumer, quoted, shown
 
-pytestmark = pytest.mark.xdist_group("mariadb")
-
 STRINGS = [
     *("2024-03-01", "2024-3-1", "20240301", "01/03/2024", "24-03-01", "2024-02-30", "0000-00-00", "2024-03-01 10:00"),
     *("2024-03-01T23:30:00-08:00", "2024-03-01 to 2025", "1709251200", "N/A", "", " ", "1.005", "1,234.56", "12abc"),

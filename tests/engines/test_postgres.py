@@ -19,8 +19,6 @@ from auditor.worker.trouble import Ended, StartError
 from tests.engines.adapters import adapter_of, decode, need
 from tests.sessions import open_consumer, quoted, shown
 
-pytestmark = pytest.mark.xdist_group("postgres")
-
 STRINGS = [
     *(
         "2024-03-01",

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from auditor.cli.main import app
 from tests.realdata.plain import Pipeline, columns_of, differing_in, needs_real_data, records
 
-pytestmark = [needs_real_data, pytest.mark.xdist_group("contracts")]
+pytestmark = needs_real_data
 
 SOURCE = r"""
 import datetime

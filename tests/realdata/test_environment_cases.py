@@ -21,7 +21,7 @@ import auditor
 from tests.realdata.plain import needs_real_data, records
 from tests.versions import node_modules, python_of
 
-pytestmark = [needs_real_data, pytest.mark.xdist_group("environment cases")]
+pytestmark = needs_real_data
 
 KITS = Path(__file__).resolve().parents[2] / "consumers" / "protocol"
 

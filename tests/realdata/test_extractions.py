@@ -8,7 +8,7 @@ import pytest
 
 from tests.realdata.plain import Pipeline, columns_of, differing_in, needs_real_data
 
-pytestmark = [needs_real_data, pytest.mark.xdist_group("schedules")]
+pytestmark = needs_real_data
 
 SOURCE = r"""
 import datetime

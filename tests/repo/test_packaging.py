@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("wheel")
-
 REPOSITORY = Path(__file__).parents[2]
 NOT_SOURCES = shutil.ignore_patterns(
     ".git", ".venv", "venv", "build", "dist", "*.egg-info", ".*_cache", "__pycache__", ".auditor", ".hypothesis"

@@ -17,8 +17,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("reports")
-
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "reports"
 SUFFIXES = (".json", ".html", ".md", ".csv")

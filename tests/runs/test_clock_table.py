@@ -218,7 +218,6 @@ def of_python() -> tuple[Outcomes, Probed]:
     return outcomes, probed(PROGRAMS, strings, {"iso_date": "date"}, reads=python_reads(parsers))
 
 
-@pytest.mark.xdist_group("parsers of Python")
 @pytest.mark.parametrize("library", PYTHON)
 def test_parsers_of_python(of_python: tuple[Outcomes, Probed], library: str) -> None:
     outcomes, found = of_python

@@ -18,10 +18,7 @@ import pytest
 import auditor
 from auditor.model.run import Finding
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux"),
-    pytest.mark.xdist_group("environment reports"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
 
 PARSERS = """
 import datetime

@@ -24,10 +24,7 @@ from auditor.model.run import Finding
 from auditor.probe.places import MOST_ISOLATED
 from auditor.spec.models import ConsumerSpec
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux"),
-    pytest.mark.xdist_group("environments"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
 
 DEPENDENCES = {
     "clock-dependent",

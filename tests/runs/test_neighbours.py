@@ -14,8 +14,6 @@ import pytest
 import auditor
 from auditor.probe import neighbours
 
-pytestmark = pytest.mark.xdist_group("neighbours")
-
 BOTH = {"order-dependent", "neighbour-dependent"}
 NEIGHBOUR = {"neighbour-dependent"}
 SILENT: set[str] = set()

@@ -15,8 +15,6 @@ from auditor.decode.session import Session
 from auditor.model.environment import Environment
 from tests.sessions import open_consumer, quoted, shown
 
-pytestmark = pytest.mark.xdist_group("program kits")
-
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
 KITS = ROOT / "consumers" / "protocol"

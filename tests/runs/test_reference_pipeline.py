@@ -23,8 +23,6 @@ from tests import picture
 from tests.meaning import NoMeaning, canonical, meaning
 from tests.pipeline import CONSUMERS, FOLDER, SPEC, decode
 
-pytestmark = pytest.mark.xdist_group("reference pipeline")
-
 Document = dict[str, Any]
 
 
