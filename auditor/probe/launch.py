@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from auditor.decode.clock import CLOCKS
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Patience, Session, open_session
 from auditor.decode.stop import Stop
@@ -35,6 +36,7 @@ READING_LINE = "the clock of one line"
 
 #: Names in `not_fixed` of the factors of an environment.
 PART_OF = {factor: factor.replace("_", " ") for factor in FACTORS}
+CLOCK = PART_OF["clock"]
 
 #: Hears how many processes have answered, of how many that are planned so far.
 Report = Callable[[int, int], None]
@@ -141,6 +143,8 @@ class Launcher:
         self, environment: Environment, ask: Callable[[Session, Environment], Result], watch: Watch | None = None
     ) -> Result:
         patience = Patience(START, self.in_base.lost + MORE_LOST, self.in_base.slow)
+        # Where no way to fix the clock has served in the base, each launch would try them all, and start three times.
+        clocks = CLOCKS[-1:] if CLOCK in self.in_base.unset else CLOCKS
         try:
             with open_session(
                 self.spec,
@@ -152,6 +156,7 @@ class Launcher:
                 stop=self.stop,
                 patience=patience,
                 watch=watch,
+                clocks=clocks,
             ) as session:
                 self._see_that_it_varies(session, environment)
                 return ask(session, environment)

@@ -72,16 +72,17 @@ def as_parquet(folder: Path, texts: list[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("write", "second", "sizes"),
+    ("write", "second", "sizes", "probe"),
     [
-        (as_csv, PYTHON, [16 * MEGABYTE] * 6),
-        (as_parquet, PYTHON, [16 * MEGABYTE] * 6),
-        (as_csv, PYTHON, [100 * MEGABYTE]),
-        (as_json_lines, PAYLOAD, [8 * MEGABYTE] * 12),
-        (as_completions, PAYLOAD, [30 * MEGABYTE]),
+        (as_csv, PYTHON, [16 * MEGABYTE] * 6, "quick"),
+        (as_parquet, PYTHON, [16 * MEGABYTE] * 6, "off"),
+        (as_csv, PYTHON, [100 * MEGABYTE], "off"),
+        (as_json_lines, PAYLOAD, [8 * MEGABYTE] * 12, "off"),
+        (as_completions, PAYLOAD, [30 * MEGABYTE], "quick"),
     ],
 )
-def test_huge_values_are_decoded_like_any_other(tmp_path, write, second, sizes):
+def test_huge_values_are_decoded_like_any_other(tmp_path, write, second, sizes, probe):
+    """The probes read them again alike, whatever file they came from: once as strings and once in payloads."""
     sizes = [*sizes, 5]
     (tmp_path / "parsers.py").write_text(PARSERS)
     (tmp_path / "models.py").write_text(MODELS)
@@ -89,7 +90,7 @@ def test_huge_values_are_decoded_like_any_other(tmp_path, write, second, sizes):
     rows = [f"{number},{size}" for number, size in enumerate(sizes)]
     (tmp_path / "references.csv").write_text("\n".join(["case_id,length", *rows]))
     run = subprocess.run(
-        [sys.executable, "-m", "auditor", "run", "--quiet", "--fail-on", "never", "-o", "run.json"],
+        [sys.executable, "-m", "auditor", "run", "--quiet", "--fail-on", "never", "--probe", probe, "-o", "run.json"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -11,6 +11,7 @@ import pytest
 
 import auditor
 from auditor.decode import session as session_module
+from auditor.decode import supervise
 from tests.sessions import PARSERS, open_consumer, quoted, shown
 
 WORDS = ("order", "invoice", "tab\tnumber", "ünïcode", 'quo"te', "back\\slash")
@@ -35,7 +36,9 @@ def sound_strings(count: int) -> list[str]:
     return [f"{WORDS[n % len(WORDS)]} {n if n % 11 else 'x'}{n}" for n in range(count)]
 
 
-def test_eleven_poisons_in_fifty_thousand():
+def test_eleven_poisons_in_fifty_thousand(monkeypatch):
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    monkeypatch.setattr(supervise, "SLOW", 1.5)
     clean = sound_strings(50_000)
     mixed = list(clean)
     places = {kind: 2_000 + 4_300 * number for number, kind in enumerate(KINDS)}
@@ -86,9 +89,9 @@ def audit_of(folder: Path, predictions: list[str]) -> auditor.AuditedRun:
         "name": "poison",
         "cases": {"predictions": str(folder / "records.csv"), "references": str(folder / "records.csv")},
         "fields": {"f": {"type": "identifier", "reference": "subject"}},
-        "consumers": {"subject": consumer | {"timeout": 0.7, "memory": "256MB"}},
+        "consumers": {"subject": consumer | {"timeout": 1.0, "memory": "256MB"}},
     }
-    return auditor.run(spec)
+    return auditor.run(spec, probe="quick")
 
 
 def outcomes_of(run: auditor.AuditedRun) -> list[tuple[object, ...]]:
@@ -101,6 +104,7 @@ def outcomes_of(run: auditor.AuditedRun) -> list[tuple[object, ...]]:
 
 def test_a_whole_audit_counts_each_poison_once_and_changes_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    monkeypatch.setattr(supervise, "SLOW", 1.5)
     monkeypatch.chdir(tmp_path)  # where the runs are stored
     clean = sound_strings(50_000)
     mixed = list(clean)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from auditor.decode import session as session_module
+from auditor.decode import supervise
 from auditor.decode.session import Session
 from auditor.errors import ConsumerError
 from tests.hostile.test_leftovers import lives
@@ -24,6 +25,7 @@ LIMIT = 1.0
 @pytest.fixture(autouse=True)
 def little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    monkeypatch.setattr(supervise, "SLOW", 1.5)
 
 
 def open_program(habit: str = "", **others: object) -> Session:

@@ -67,7 +67,8 @@ def test_builtins_cannot_be_patched_under_the_kernel():
     ],
 )
 def test_one_string_pays(function, outcome, monkeypatch):
-    monkeypatch.setattr(session_module, "FIRST_STRING", 1.0)
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    monkeypatch.setattr(supervise, "SLOW", 1.5)
     assert decode(function, timeout=1.0) == [outcome if text == "3" else f"text:{text}" for text in TEXTS]
 
 

@@ -62,25 +62,41 @@ def pipeline(folder, decoder="answers"):
     return Pipeline(folder, rows, SOURCE, {"name": "contracts", "fields": fields, "consumers": consumers})
 
 
-@pytest.mark.parametrize("decoder", ["answers", "each"])
-def test_verdicts_are_those_of_a_plain_script_that_calls_the_parsers(tmp_path, monkeypatch, decoder):
-    monkeypatch.chdir(tmp_path)
-    plain = pipeline(tmp_path, decoder)
-    run = plain.audit(store=False, broken_references="report")
+def audited(folder, decoder="answers", **options):
+    """Audit the contracts in a folder; gives the plain counterpart, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        plain = pipeline(folder, decoder)
+        return plain, plain.audit(store=False, **options)
+
+
+@pytest.fixture(scope="module")
+def contracts(tmp_path_factory):
+    """Audit once with everything, and count the references that nobody reads."""
+    return audited(tmp_path_factory.mktemp("contracts"), broken_references="report")
+
+
+def test_verdicts_are_those_of_a_plain_script_that_calls_the_parsers(contracts):
+    plain, run = contracts
     assert columns_of(run) == plain.columns()
     assert differing_in(run) == plain.differing()
 
 
-def test_every_answer_that_is_no_date_is_listed_and_no_rate_is_given(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plain = pipeline(tmp_path)
+def test_so_are_verdicts_where_each_consumer_reads_the_references(tmp_path):
+    plain, run = audited(tmp_path, "each", broken_references="report", probe="off")
+    assert columns_of(run) == plain.columns()
+    assert differing_in(run) == plain.differing()
+
+
+def test_every_answer_that_is_no_date_is_listed_and_no_rate_is_given(tmp_path):
+    plain, audit = audited(tmp_path, probe="off")
     unreadable = {
         (row["case_id"], row["field"], json.dumps(row["reference"], ensure_ascii=False))
         for row in plain.rows
         if plain.verdict(row, "answers") == "broken_references"
     }
     assert len(unreadable) > 100
-    run = plain.audit(store=False).run
+    run = audit.run
     assert {(one.case_id, one.field, one.raw) for one in run.broken_references} == unreadable
     assert len(run.broken_references) == len(unreadable)
     assert run.rates_withheld
@@ -94,7 +110,7 @@ def test_the_command_ends_with_3_and_writes_the_report(tmp_path, monkeypatch):
     lines += ['[fields."Expiration Date"]', 'type = "date"', 'reference = "answers"']
     lines += ["[consumers.answers]", 'adapter = "python"', 'root = "."', 'reads."Expiration Date" = "parsers:answers"']
     (tmp_path / "audit.toml").write_text("\n".join(lines), encoding="utf-8")
-    assert CliRunner().invoke(app, ["run", "--quiet", "-o", "out.json"]).exit_code == 3
+    assert CliRunner().invoke(app, ["run", "--quiet", "--probe", "off", "-o", "out.json"]).exit_code == 3
     written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     expiring = [row for row in plain.rows if row["field"] == "Expiration Date"]
     broken = sum(plain.verdict(row, "answers") == "broken_references" for row in expiring)
@@ -107,10 +123,8 @@ def has_two_readings(text):
     return bool(parts) and parts[1].zfill(2) != parts[2].zfill(2) and int(parts[1]) <= 12 and int(parts[2]) <= 12
 
 
-def test_answers_are_ambiguous_only_where_locale_and_law_contradict_each_other(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plain = pipeline(tmp_path)
-    run = plain.audit(store=False, broken_references="report")
+def test_answers_are_ambiguous_only_where_locale_and_law_contradict_each_other(contracts):
+    plain, run = contracts
     doubted = {one.field: one.affected for one in run.findings if one.code == "ambiguous-reference"}
     for field in FIELDS:
         in_two_ways = [row for row in plain.rows if row["field"] == field and has_two_readings(row["reference"])]
@@ -119,9 +133,8 @@ def test_answers_are_ambiguous_only_where_locale_and_law_contradict_each_other(t
         assert 0 < day_first <= doubted[field] <= sum(place not in ("", *MONTH_FIRST) for place in places)
 
 
-def test_a_day_first_reader_misreads_american_contracts_and_the_others_do_not(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    run = pipeline(tmp_path).audit(store=False, broken_references="report")
+def test_a_day_first_reader_misreads_american_contracts_and_the_others_do_not(contracts):
+    _, run = contracts
     misread = {(one.field, one.consumers) for one in run.findings if one.code == "misreading"}
     assert {(field, ("europe",)) for field in FIELDS} <= misread
     assert not {consumers for _, consumers in misread} & {("answers",), ("billing",), ("scan",)}

@@ -83,7 +83,8 @@ def test_each_cell_of_an_audit_is_what_the_engine_gave(tmp_path, monkeypatch):
             "cases": {"predictions": "records.jsonl", "references": "records.jsonl"},
             "fields": {field: {"type": field} for field, _ in FIELDS.values()},
             "consumers": consumers,
-        }
+        },
+        probe="off",
     )
     table = run.table("outcomes")
     cells = [dict(zip(table.columns, row, strict=True)) for row in table.fetchall()]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.realdata.plain import Pipeline, columns_of, differing_in, needs_real_data
 
 pytestmark = needs_real_data
@@ -99,18 +101,24 @@ def pipeline(folder):
     )
 
 
-def test_verdicts_are_those_of_a_plain_script_that_calls_the_parsers(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plain = pipeline(tmp_path)
-    run = plain.audit(store=False)
+@pytest.fixture(scope="module")
+def schedules(tmp_path_factory):
+    """Audit once; gives the plain counterpart, too."""
+    folder = tmp_path_factory.mktemp("schedules")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        plain = pipeline(folder)
+        return plain, plain.audit(store=False)
+
+
+def test_verdicts_are_those_of_a_plain_script_that_calls_the_parsers(schedules):
+    plain, run = schedules
     assert columns_of(run) == plain.columns()
     assert differing_in(run) == plain.differing()
 
 
-def test_a_day_first_reader_misreads_american_dates_and_the_others_do_not(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plain = pipeline(tmp_path)
-    run = plain.audit(store=False)
+def test_a_day_first_reader_misreads_american_dates_and_the_others_do_not(schedules):
+    plain, run = schedules
     misread = {(finding.field, finding.consumers) for finding in run.findings if finding.code == "misreading"}
     differs = {
         field
@@ -124,19 +132,17 @@ def test_a_day_first_reader_misreads_american_dates_and_the_others_do_not(tmp_pa
     assert not [finding for finding in run.findings if finding.code == "ambiguous-reference"]
 
 
-def test_the_warehouse_reads_no_short_date_as_american_or_as_any_other(tmp_path, monkeypatch):
+def test_the_warehouse_reads_no_short_date_as_american_or_as_any_other(schedules):
     """It takes `6/1/06` for the year 6: no misreading of an order, and no century that is lacking."""
-    monkeypatch.chdir(tmp_path)
-    findings = pipeline(tmp_path).audit(store=False).findings
+    findings = schedules[1].findings
     assert not [finding for finding in findings if finding.code == "misreading" and "warehouse" in finding.consumers]
     differing = [finding for finding in findings if finding.code == "value-disagreement"]
     assert not [finding for finding in differing if finding.field in DATES and "century" in finding.title]
 
 
-def test_the_witnesses_of_a_misreading_are_cases_that_are_misread(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plain = pipeline(tmp_path)
-    misread = [finding for finding in plain.audit(store=False).findings if finding.code == "misreading"]
+def test_the_witnesses_of_a_misreading_are_cases_that_are_misread(schedules):
+    plain, run = schedules
+    misread = [finding for finding in run.findings if finding.code == "misreading"]
     rows = {f"{row['case_id']}": row for row in plain.rows}
     for finding in misread:
         for witness in finding.witnesses:

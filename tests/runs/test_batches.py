@@ -69,7 +69,7 @@ def load(rows):
 
 def test_predictions_and_references_are_batches_of_their_own(tmp_path):
     rows = [("13/03/2024", "03/01/2024"), ("01/03/2024", "01/03/2024")]
-    run = auditor.run(workspace(tmp_path, rows, INFER, reference="loader"))
+    run = auditor.run(workspace(tmp_path, rows, INFER, reference="loader"), probe="off")
     # 01/03/2024 is 1 March after 13/03/2024, and 3 January in the column that starts with 03/01/2024.
     assert decodings(run, "prediction")["01/03/2024"] == ("v", "date:2024-03-01")
     assert decodings(run, "reference")["01/03/2024"] == ("v", "date:2024-01-03")
@@ -80,7 +80,7 @@ def test_predictions_and_references_are_batches_of_their_own(tmp_path):
 def test_a_batch_holds_the_rows_of_the_file_in_order_and_as_often(tmp_path):
     parser = "def load(rows): return ['|'.join(rows)] * len(rows)"
     rows = [("b", "x"), ("a", "x"), ("b", ""), (None, "x"), ("", "y")]
-    run = auditor.run(workspace(tmp_path, rows, parser, type="identifier", reference="loader"))
+    run = auditor.run(workspace(tmp_path, rows, parser, type="identifier", reference="loader"), probe="off")
     assert {value for _, value in decodings(run, "prediction").values()} == {"text:b|a|b"}
     assert {value for _, value in decodings(run, "reference").values()} == {"text:x|x|x|y"}
 
@@ -88,7 +88,7 @@ def test_a_batch_holds_the_rows_of_the_file_in_order_and_as_often(tmp_path):
 def test_one_bad_row_rejects_the_whole_load_and_says_which(tmp_path):
     parser = "from datetime import date\ndef load(rows): return [date.fromisoformat(row) for row in rows]"
     rows = [("2024-03-01", "2024-03-01"), ("N/A", "2024-03-02"), ("2024-03-03", "2024-03-03")]
-    run = auditor.run(workspace(tmp_path, rows, parser))
+    run = auditor.run(workspace(tmp_path, rows, parser), probe="off")
     assert run.column("d", "loader").verdicts["rejected"] == 3
     errors = run.table("faults").filter("consumer = 0").project("error").distinct().fetchall()
     assert errors == [("the batch of 3 rows: ValueError: Invalid isoformat string: 'N/A'",)]
@@ -97,7 +97,7 @@ def test_one_bad_row_rejects_the_whole_load_and_says_which(tmp_path):
 def test_a_string_that_one_batch_reads_in_two_ways_is_rejected(tmp_path):
     parser = "from datetime import date\ndef load(rows): return [date(2024, 3, n + 1) for n in range(len(rows))]"
     rows = [("1 March", "2024-03-01"), ("2 March", "2024-03-02"), ("1 March", "2024-03-01")]
-    run = auditor.run(workspace(tmp_path, rows, parser))
+    run = auditor.run(workspace(tmp_path, rows, parser), probe="off")
     assert decodings(run, "prediction") == {"1 March": ("r", None), "2 March": ("v", "date:2024-03-02")}
     errors = run.table("faults").filter("consumer = 0").project("error").distinct().fetchall()
     assert errors == [("read in two ways: date:2024-03-01 in row 1, date:2024-03-03 in row 3",)]
@@ -110,7 +110,7 @@ def test_unrelated_predictions_are_in_the_batch_and_not_in_the_score(tmp_path):
     spec = SPEC.format(type="identifier", reference="typed", more="")
     spec = spec.replace('predictions = "pairs.csv"', 'predictions = "p.csv"').replace('"pairs.csv"', '"r.csv"')
     (tmp_path / "audit.toml").write_text(spec)
-    run = auditor.run(tmp_path / "audit.toml")
+    run = auditor.run(tmp_path / "audit.toml", probe="off")
     assert run.run.cases.unrelated == 1
     assert run.column("d", "loader").verdicts["ok"] == 2
 
@@ -122,7 +122,7 @@ def test_a_batch_beside_consumers_of_single_strings_counts_each_string_once(tmp_
         "def one(text):\n    assert text not in asked\n    asked.append(text)\n    return load([text])[0]\n"
     )
     rows = [("13/03/2024", "01/03/2024"), ("01/03/2024", "13/03/2024"), ("01/03/2024", "2024-03-01")]
-    run = auditor.run(workspace(tmp_path, rows, parser, more=more), broken_references="report")
+    run = auditor.run(workspace(tmp_path, rows, parser, more=more), broken_references="report", probe="off")
     matrix = run.run.fields[0].disagreements[0]
     assert run.run.fields[0].distinct == 3
     assert matrix.strings == 3
@@ -143,7 +143,7 @@ def test_payloads_and_batches_of_one_field(tmp_path):
     spec = SPEC.format(type="identifier", reference="typed", more=more)
     spec = spec.replace('predictions = "pairs.csv"', 'predictions = "p.csv"').replace('"pairs.csv"', '"r.csv"')
     (tmp_path / "audit.toml").write_text(spec)
-    run = auditor.run(tmp_path / "audit.toml")
+    run = auditor.run(tmp_path / "audit.toml", probe="quick")
     assert run.column("d", "api").verdicts["ok"] == 3
     assert {value for _, value in decodings(run, "prediction").values()} == {"text:1|2|1"}
 
@@ -151,7 +151,7 @@ def test_payloads_and_batches_of_one_field(tmp_path):
 def test_a_crash_of_the_load_is_a_finding_about_the_batch(tmp_path):
     parser = "import os\ndef load(rows):\n    if len(rows) > 1:\n        os._exit(7)\n    return rows"
     rows = [("b", "b"), ("a", "a")]
-    run = auditor.run(workspace(tmp_path, rows, parser, type="identifier"))
+    run = auditor.run(workspace(tmp_path, rows, parser, type="identifier"), probe="quick")
     assert run.column("d", "loader").verdicts["crashed"] == 2
     (finding,) = [one for one in run.findings if one.code == "consumer-crashed"]
     assert finding.title == "loader dies on a batch of d"
@@ -167,7 +167,7 @@ def test_duplicates_stay_in_the_batch_so_that_sniffing_a_sample_shows(tmp_path):
         "    return pl.read_csv(io.StringIO(text), ignore_errors=True)['v'].to_list()\n"
     )
     rows = [("1", "1")] * 101 + [("2.1", "2.1")]
-    run = auditor.run(workspace(tmp_path, rows, parser, type="decimal"))
+    run = auditor.run(workspace(tmp_path, rows, parser, type="decimal"), probe="off")
     assert decodings(run, "prediction")["2.1"] == ("n", None)
     assert run.column("d", "loader").verdicts["null"] == 1
 
@@ -227,7 +227,7 @@ def test_a_batch_holds_what_completions_gave_and_nothing_of_those_cut_off(tmp_pa
         spec = SPEC.format(type="identifier", reference="typed", more=f'receives = "{receives}"')
         spec = spec.replace('predictions = "pairs.csv"', 'predictions = "p.jsonl"').replace('"pairs.csv"', '"r.csv"')
         (tmp_path / "audit.toml").write_text(spec)
-        run = auditor.run(tmp_path / "audit.toml")
+        run = auditor.run(tmp_path / "audit.toml", probe="off")
         assert {value for _, value in decodings(run, "prediction").values()} - {None} == {seen}
         assert run.column("d", "loader").blocked_by == {"truncated": 1}
 

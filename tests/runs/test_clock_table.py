@@ -129,7 +129,7 @@ STRINGS = [
 CLEAN = {"arrow", "iso_date", "iso_datetime", "formats", "js_date_with_a_zone", "time_two_digits", "local_date"}
 CLEAN |= {"local_date_time"}
 
-#: Consumer → its parsers.
+#: Library → its parsers.
 PYTHON = {
     "dateutil": ("dateutil", "dateutil_day_first"),
     "dateparser": ("dateparser",),
@@ -209,13 +209,19 @@ def python_reads(parsers: Sequence[str]) -> dict[str, str]:
     return {parser: f"clock_table:{parser}" for parser in parsers}
 
 
-@pytest.mark.parametrize("name", PYTHON)
-def test_parsers_of_python(name: str) -> None:
-    parsers = PYTHON[name]
+@pytest.fixture(scope="module")
+def of_python() -> tuple[Outcomes, Probed]:
+    """Read everything once, a field for each parser: a process that imports all libraries takes as long as two."""
+    parsers = [parser for group in PYTHON.values() for parser in group]
     outcomes = table([sys.executable, str(PROGRAMS / "clock_table.py"), *parsers], json.dumps(STRINGS))
-    found = probed(
-        PROGRAMS, dict.fromkeys(parsers, STRINGS), {"iso_date": "date"}, reads=python_reads(parsers), name=name
-    )
+    strings = dict.fromkeys(parsers, STRINGS)
+    return outcomes, probed(PROGRAMS, strings, {"iso_date": "date"}, reads=python_reads(parsers))
+
+
+@pytest.mark.parametrize("library", PYTHON)
+def test_parsers_of_python(of_python: tuple[Outcomes, Probed], library: str) -> None:
+    outcomes, found = of_python
+    parsers = PYTHON[library]
     check(found, outcomes, parsers)
     assert all(moving(outcomes, parser, INSTANTS) for parser in parsers if parser not in CLEAN), (
         "no table to hold it against"

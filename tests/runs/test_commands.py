@@ -58,20 +58,21 @@ def test_a_run_is_printed_stored_listed_and_rendered_again(workspace: Path) -> N
 
 
 def test_what_fails_a_run(workspace: Path) -> None:
-    assert auditor(workspace, "run", "-q").returncode == 1
+    assert auditor(workspace, "run", "-q", "--probe", "off").returncode == 1
     quiet = auditor(workspace, "run", "-q", "--fail-on", "never")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
 def test_a_broken_reference_withholds_the_rates_and_writes_the_reports(workspace: Path) -> None:
     replace_in(workspace / "records/references.csv", "c-02,2024-03-01", "c-02,not stated")
-    stopped = auditor(workspace, "run", "-o", "r.json", "--fail-on", "never")
+    stopped = auditor(workspace, "run", "-o", "r.json", "--fail-on", "never", "--probe", "off")
     assert stopped.returncode == 3, stopped.stderr
     document = json.loads((workspace / "r.json").read_text())
     assert {column["content_rate"] for column in document["columns"]} == {None}
     assert any(finding["code"] == "broken-reference" for finding in document["findings"])
 
-    counted = auditor(workspace, "run", "-o", "r.json", "--fail-on", "never", "--broken-references", "report")
+    options = ("--fail-on", "never", "--broken-references", "report", "--probe", "off")
+    counted = auditor(workspace, "run", "-o", "r.json", *options)
     assert counted.returncode == 0, counted.stderr
     document = json.loads((workspace / "r.json").read_text())
     assert all(column["content_rate"] is not None for column in document["columns"])
@@ -105,13 +106,16 @@ def test_read_shows_every_consumer(workspace: Path) -> None:
     assert "read by some only" in first
     assert "date:2024-03-01" in first
     assert second.startswith("  read alike")
-    assert '"nothing"  read by none' in auditor(workspace, "read", "effective_date", "nothing").stdout
-    assert "bool:true" in auditor(workspace, "read", "--spec", "audit.toml", "--json", "auto_renew", "true").stdout
+    off = ("--probe", "off")
+    assert '"nothing"  read by none' in auditor(workspace, "read", "effective_date", "nothing", *off).stdout
+    told = auditor(workspace, "read", "--spec", "audit.toml", "--json", "auto_renew", "true", *off).stdout
+    assert "bool:true" in told
     assert "did you mean" in auditor(workspace, "read", "efective_date", "x").stderr
 
 
 def test_a_reader_that_stops_early_changes_no_exit_code(workspace: Path) -> None:
-    command = f"{sys.executable} -m auditor run --fail-on never | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
+    run = f"{sys.executable} -m auditor run --probe off --fail-on never"
+    command = f"{run} | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=workspace, env=environment(), capture_output=True, text=True)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
 

@@ -157,6 +157,8 @@ def test_a_whole_audit_and_one_string_through_a_program(tmp_path: Path) -> None:
         str(tmp_path),
         "--fail-on",
         "never",
+        "--probe",
+        "quick",
         "-o",
         str(tmp_path / "o.json"),
     ]
@@ -168,7 +170,7 @@ def test_a_whole_audit_and_one_string_through_a_program(tmp_path: Path) -> None:
     (column,) = run["columns"]
     assert [column[name] for name in ("support", "ok", "rejected", "crashed")] == [3, 1, 1, 1]
     assert run["consumers"][0]["settings"]["program"] == "7"
-    read = [sys.executable, "-m", "auditor", "read", "total", "1.10", "x", "--spec", str(tmp_path)]
+    read = [sys.executable, "-m", "auditor", "read", "total", "1.10", "x", "--probe", "off", "--spec", str(tmp_path)]
     shown = subprocess.run(read, capture_output=True, text=True, check=True).stdout
     assert "portal  decimal:1.10" in shown
     assert "portal  rejected: ValueError(" in shown

@@ -18,10 +18,10 @@ def read(text):
     return day
 """
 
-STRINGS = [f"2024-03-{day:02}" for day in range(1, 13)]
+STRINGS = [f"2024-03-{day:02}" for day in range(1, 7)]
 
 
-@pytest.mark.parametrize("days", [(3,), (3, 4, 5), tuple(range(1, 13)), ()], ids=["one", "some", "all", "twin"])
+@pytest.mark.parametrize("days", [(3,), (3, 4, 5), tuple(range(1, 7)), ()], ids=["one", "some", "all", "twin"])
 def test_strings_that_crash_under_another_clock_are_found(tmp_path: Path, days: tuple[int, ...]) -> None:
     (tmp_path / "parsers.py").write_text(PARSER.replace("{days}", repr(days)))
     rows = [f"{text},day,{text},{text}" for text in STRINGS]

@@ -44,7 +44,7 @@ def audited(folder: Path, parser: str, settings: str, *pairs: tuple[str, str]) -
     lines = [f"c{i},total,{prediction},{reference}\n" for i, (prediction, reference) in enumerate(pairs)]
     (folder / "records.csv").write_text("case_id,field,prediction,reference\n" + "".join(lines))
     (folder / "audit.toml").write_text(SPEC.format(parser=parser, settings=settings))
-    return auditor.run(folder, store=False).run
+    return auditor.run(folder, store=False, probe="off").run
 
 
 @pytest.mark.parametrize("settings", ["", 'currency = "compared"', 'currency = "compared"\nreference = "billing"'])

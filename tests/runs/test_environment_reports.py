@@ -261,7 +261,7 @@ reads.day = "try_cast({value} as date)"
 def test_a_hint_stands_beside_the_proof_and_alone_where_there_is_none(tmp_path: Path) -> None:
     folder = write(tmp_path)
     (folder / "audit.toml").write_text(WAREHOUSE)
-    run = auditor.run(folder, store=False)
+    run = auditor.run(folder, store=False, probe="quick")
     today = "calls current_date (the clock; DuckDB: CONSISTENT_WITHIN_QUERY)"
     assert run.column("day", "warehouse").hints == (today,)
     (found,) = [one for one in run.findings if one.code == "clock-dependent"]

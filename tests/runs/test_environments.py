@@ -18,6 +18,7 @@ import pytest
 
 import auditor
 from auditor.api import AuditedRun
+from auditor.decode import session as session_module
 from auditor.decode.clock import can_attribute
 from auditor.model.run import Finding
 from auditor.probe.places import MOST_ISOLATED
@@ -140,11 +141,48 @@ def audited(
     return auditor.run(folder, probe=probe, store=False)  # type: ignore[arg-type]
 
 
-def dependences(run: AuditedRun) -> dict[str, Finding]:
+#: Field → its parser and its strings: all are fields of one consumer, whose every process reads them all.
+TOGETHER = {
+    "day_missing": ("with_dateutil", ["2024-03-01", "March 2024", "March 1, 2024"]),
+    "over_the_month": ("with_dateutil", ["March 2024", "2024-03-08"]),
+    "leap_day": ("with_dateutil", ["Feb 29"]),
+    "two_digits": ("with_dateutil", ["1/2/59", "March 2024", "2024-03-01"]),
+    "iso": ("iso", ["2024-03-01", "2024-02-29", "N/A", "March 2024"]),
+    "strict": ("strict", ["01/03/2024", "29/02/2024", "1/2/59", "31/12/1999"]),
+    "fixed_default": ("with_fixed_default", ["March 2024", "2024-03-01", "10:30", "Friday 1 March 2024"]),
+    "as_stated": ("as_stated", ["2024-03-01T00:00:00+00:00", "2024-03-01T23:59:59-11:00"]),
+    "logs_the_time": ("logs_the_time", ["2024-03-01", "2024-02-29"]),
+    "instant": ("in_local_zone", ["2024-03-01T00:00:00+00:00"]),
+    "any_order": ("any_order", ["01/03/2024", "13/03/2024"]),
+    "remembers": ("remembers", ["01/03/2024", "13/03/2024"]),
+    "expires": ("fails_at_other_times", ["2024-03-01"]),
+    "two_factors": ("by_clock_and_zone", ["2024-03-01"]),
+}
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> AuditedRun:
+    """Audit all of them at once, with everything."""
+    folder = tmp_path_factory.mktemp("together")
+    (folder / "parsers.py").write_text(PARSERS)
+    rows = [
+        f'{number},{field},"{text}",2024-03-08'
+        for field, (_, strings) in TOGETHER.items()
+        for number, text in enumerate(strings)
+    ]
+    (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
+    fields = "".join(f'[fields.{field}]\ntype = "date"\n' for field in TOGETHER)
+    reads = "".join(f'reads.{field} = "parsers:{parser}"\n' for field, (parser, _) in TOGETHER.items())
+    spec = SPEC.replace('[fields.day]\ntype = "date"\n', fields).replace('reads.day = "parsers:{parser}"\n', reads)
+    (folder / "audit.toml").write_text(spec.format(more=""))
+    return auditor.run(folder, store=False)
+
+
+def dependences(run: AuditedRun, field: str = "day") -> dict[str, Finding]:
     """Give the findings about environments by code; of one code with two causes the first."""
     found: dict[str, Finding] = {}
     for finding in run.findings:
-        if finding.code in DEPENDENCES:
+        if finding.code in DEPENDENCES and finding.field == field:
             found.setdefault(finding.code, finding)
     return found
 
@@ -153,36 +191,34 @@ def moved(finding: Finding) -> set[str]:
     return {json.loads(witness.raw) for witness in finding.witnesses}
 
 
-def test_dateutil_fills_in_what_a_date_does_not_say_from_the_clock(tmp_path: Path) -> None:
-    run = audited(tmp_path, "with_dateutil", ["2024-03-01", "March 2024", "March 1, 2024"])
-    found = dependences(run)
+def test_dateutil_fills_in_what_a_date_does_not_say_from_the_clock(together: AuditedRun) -> None:
+    found = dependences(together, "day_missing")
     assert set(found) == {"clock-dependent"}
     assert moved(found["clock-dependent"]) == {"March 2024"}
     assert "day" in found["clock-dependent"].detail
     assert (found["clock-dependent"].affected, found["clock-dependent"].severity) == (1, "high")
 
 
-def test_the_score_is_shown_over_the_days_of_the_month(tmp_path: Path) -> None:
+def test_the_score_is_shown_over_the_days_of_the_month(together: AuditedRun) -> None:
     # dateutil 2.x and 4.x: the missing day is that of the clock, cut to the month's length.
-    column = audited(tmp_path, "with_dateutil", ["March 2024", "2024-03-08"]).column("day", "billing")
+    column = together.column("over_the_month", "billing")
     by_day = {entry["clock"][:10]: (entry["ok"], entry["flips"]) for entry in column.by_environment}
     assert by_day["2024-03-08"] == (2, 0)
     assert by_day["2024-03-01"] == by_day["2024-03-31"] == by_day["2000-02-29"] == (1, 1)
     assert column.content_rate == 1.0
 
 
-def test_a_day_that_only_leap_years_have_is_refused_in_others(tmp_path: Path) -> None:
-    found = dependences(audited(tmp_path, "with_dateutil", ["Feb 29"]))
+def test_a_day_that_only_leap_years_have_is_refused_in_others(together: AuditedRun) -> None:
+    found = dependences(together, "leap_day")
     assert set(found) == {"clock-dependent"}
     decodings = [witness.decodings["billing"] for witness in found["clock-dependent"].witnesses]
     assert {decoding.status for decoding in decodings} >= {"value"}
     assert "acceptance" in found["clock-dependent"].detail
 
 
-def test_a_two_digit_year_near_the_pivot_is_a_cause_of_its_own(tmp_path: Path) -> None:
+def test_a_two_digit_year_near_the_pivot_is_a_cause_of_its_own(together: AuditedRun) -> None:
     # dateutil puts two digits within fifty years of the clock's year: 1959 from 2000, 2059 from 2024.
-    run = audited(tmp_path, "with_dateutil", ["1/2/59", "March 2024"])
-    clock = [finding for finding in run.findings if finding.code == "clock-dependent"]
+    clock = [one for one in together.findings if (one.code, one.field) == ("clock-dependent", "two_digits")]
     assert sorted(("century" in finding.detail, *moved(finding)) for finding in clock) == [
         (False, "March 2024"),
         (True, "1/2/59"),
@@ -190,24 +226,20 @@ def test_a_two_digit_year_near_the_pivot_is_a_cause_of_its_own(tmp_path: Path) -
     assert len({finding.fingerprint for finding in clock}) == 2
 
 
-@pytest.mark.parametrize(
-    ("parser", "strings"),
-    [
-        ("iso", ["2024-03-01", "2024-02-29", "N/A", "March 2024"]),
-        ("strict", ["01/03/2024", "29/02/2024", "1/2/59", "31/12/1999"]),
-        ("with_fixed_default", ["March 2024", "2024-03-01", "10:30", "Friday 1 March 2024"]),
-        ("as_stated", ["2024-03-01T00:00:00+00:00", "2024-03-01T23:59:59-11:00"]),
-        ("logs_the_time", ["2024-03-01", "2024-02-29"]),
-    ],
-)
-def test_a_parser_that_depends_on_the_string_alone_is_silent(tmp_path: Path, parser: str, strings: list[str]) -> None:
-    run = audited(tmp_path, parser, strings)
+@pytest.mark.parametrize("field", ["iso", "strict", "fixed_default", "as_stated", "logs_the_time"])
+def test_a_parser_that_depends_on_the_string_alone_is_silent(together: AuditedRun, field: str) -> None:
+    assert dependences(together, field) == {}
+    assert together.column(field, "billing").by_environment == ()
+
+
+def test_a_consumer_of_such_parsers_alone_is_silent(tmp_path: Path) -> None:
+    run = audited(tmp_path, "logs_the_time", ["2024-03-01", "2024-02-29"])
     assert dependences(run) == {}
     assert run.column("day", "billing").by_environment == ()
 
 
-def test_an_instant_turned_into_a_day_depends_on_the_zone_and_not_on_the_clock(tmp_path: Path) -> None:
-    found = dependences(audited(tmp_path, "in_local_zone", ["2024-03-01T00:00:00+00:00"]))
+def test_an_instant_turned_into_a_day_depends_on_the_zone_and_not_on_the_clock(together: AuditedRun) -> None:
+    found = dependences(together, "instant")
     assert set(found) == {"timezone-dependent"}
     values = {witness.decodings["billing"].value for witness in found["timezone-dependent"].witnesses}
     assert values == {"date:2024-03-01", "date:2024-02-29"}
@@ -215,13 +247,13 @@ def test_an_instant_turned_into_a_day_depends_on_the_zone_and_not_on_the_clock(t
 
 def test_a_zone_that_the_consumer_pins_is_not_varied_and_that_is_said(tmp_path: Path) -> None:
     more = 'env = { TZ = "America/Los_Angeles" }'
-    run = audited(tmp_path, "in_local_zone", ["2024-03-01T00:00:00+00:00"], more)
+    run = audited(tmp_path, "in_local_zone", ["2024-03-01T00:00:00+00:00"], more, probe="quick")
     assert dependences(run) == {}
     assert any(note.startswith("zone: ") for note in run.run.consumers[0].not_varied)
 
 
-def test_formats_tried_in_hash_order_depend_on_the_seed(tmp_path: Path) -> None:
-    found = dependences(audited(tmp_path, "any_order", ["01/03/2024", "13/03/2024"]))
+def test_formats_tried_in_hash_order_depend_on_the_seed(together: AuditedRun) -> None:
+    found = dependences(together, "any_order")
     assert set(found) == {"hash-seed-dependent"}
     assert moved(found["hash-seed-dependent"]) == {"01/03/2024"}
 
@@ -244,21 +276,21 @@ def test_a_parser_that_seldom_draws_another_number_is_blamed_on_nothing_else(tmp
     assert {"unstable"} in found
 
 
-def test_a_parser_that_remembers_depends_on_the_order(tmp_path: Path) -> None:
-    found = dependences(audited(tmp_path, "remembers", ["01/03/2024", "13/03/2024"]))
+def test_a_parser_that_remembers_depends_on_the_order(together: AuditedRun) -> None:
+    found = dependences(together, "remembers")
     assert set(found) == {"order-dependent"}
     assert moved(found["order-dependent"]) == {"01/03/2024"}
 
 
-def test_an_error_that_only_some_days_see_is_the_clocks(tmp_path: Path) -> None:
-    found = dependences(audited(tmp_path, "fails_at_other_times", ["2024-03-01"]))
+def test_an_error_that_only_some_days_see_is_the_clocks(together: AuditedRun) -> None:
+    found = dependences(together, "expires")
     assert set(found) == {"clock-dependent"}
     statuses = {witness.decodings["billing"].status for witness in found["clock-dependent"].witnesses}
     assert statuses == {"value", "rejected"}
 
 
-def test_what_moves_only_with_two_factors_together_is_found(tmp_path: Path) -> None:
-    found = dependences(audited(tmp_path, "by_clock_and_zone", ["2024-03-01"]))
+def test_what_moves_only_with_two_factors_together_is_found(together: AuditedRun) -> None:
+    found = dependences(together, "two_factors")
     assert set(found) == {"clock-dependent"}
     assert "clock, zone" in found["clock-dependent"].detail
 
@@ -276,7 +308,10 @@ def test_more_strings_than_are_isolated_one_by_one_are_all_counted(tmp_path: Pat
     assert by_day["2024-03-01"] == (0, count)
 
 
-def test_a_consumer_that_hangs_under_another_clock_is_not_varied_and_stalls_nothing(tmp_path: Path) -> None:
+def test_a_consumer_that_hangs_under_another_clock_is_not_varied_and_stalls_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
     strings = [f"2024-03-{day:02}" for day in range(1, 29)]
     run = audited(tmp_path, "sleeps_in_other_years", strings)
     slept = (tmp_path / "parsers.py.slept").read_text().splitlines()
@@ -299,17 +334,16 @@ def test_quick_probes_find_the_cause_too(tmp_path: Path) -> None:
 
 def test_the_parent_keeps_its_clock_locale_and_environment(tmp_path: Path) -> None:
     before = dict(os.environ), time.tzname
-    audited(tmp_path, "with_dateutil", ["March 2024"])
+    audited(tmp_path, "with_dateutil", ["March 2024"], probe="quick")
     assert (dict(os.environ), time.tzname) == before
     assert abs(time.time() - time.clock_gettime(time.CLOCK_REALTIME)) < 5
 
 
 @pytest.mark.skipif(bool(can_attribute(ConsumerSpec(name="c", adapter="python"))), reason="no C compiler, or not Linux")
-def test_the_line_that_reads_the_clock_is_named(tmp_path: Path) -> None:
-    run = audited(tmp_path, "with_dateutil", ["1/2/59", "March 2024", "2024-03-01"])
+def test_the_line_that_reads_the_clock_is_named(together: AuditedRun) -> None:
     lines = {}
-    for finding in run.findings:
-        if finding.code == "clock-dependent":
+    for finding in together.findings:
+        if (finding.code, finding.field) == ("clock-dependent", "two_digits"):
             assert finding.location is not None
             [text] = moved(finding)
             lines[text] = linecache.getline(finding.location.file, finding.location.line).strip()
@@ -324,7 +358,7 @@ def test_a_column_is_not_said_to_move_because_the_reader_of_its_references_moves
 adapter = "python"
 reads.day = "parsers:iso"
 """
-    run = audited(tmp_path, "with_dateutil", ["2024-03-08", "March 2024"], more)
+    run = audited(tmp_path, "with_dateutil", ["2024-03-08", "March 2024"], more, probe="quick")
     assert run.column("day", "billing").by_environment
     assert run.column("day", "warehouse").by_environment == ()
 
@@ -348,7 +382,7 @@ reads.day = "parsers:iso"
 
 
 def test_a_reference_that_the_consumer_does_not_read_makes_no_case_of_a_finding(tmp_path: Path) -> None:
-    run = audited(tmp_path, "on_one_string", ["2024-03-09"], reference="2024-03-08")
+    run = audited(tmp_path, "on_one_string", ["2024-03-09"], probe="quick", reference="2024-03-08")
     finding = dependences(run)["clock-dependent"]
     assert (finding.affected, finding.share) == (0, 0.0)
     assert {witness.role for witness in finding.witnesses} == {"reference"}
@@ -359,4 +393,4 @@ def test_a_reference_that_the_consumer_reads_makes_its_case_one_of_the_finding(t
     (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,day,2024-03-09,2024-03-08\n")
     text = SPEC.format(parser="on_one_string", more="").replace('type = "date"', 'type = "date"\nreference = "billing"')
     (tmp_path / "audit.toml").write_text(text)
-    assert dependences(auditor.run(tmp_path, store=False))["clock-dependent"].affected == 1
+    assert dependences(auditor.run(tmp_path, store=False, probe="quick"))["clock-dependent"].affected == 1

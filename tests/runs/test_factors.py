@@ -5,12 +5,15 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 import auditor
 from auditor.api import AuditedRun
+from auditor.decode.clock import can_attribute
 from auditor.report.environments import probe_line
+from auditor.spec.models import ConsumerSpec
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
 
@@ -31,6 +34,9 @@ import datetime, json, sys
 def day(text):
     return datetime.datetime.fromisoformat(text).astimezone().date().isoformat()
 
+def same(text):
+    return text
+
 def first(text):
     return next(iter({"2024-03-01", "2024-03-02", "2024-03-03", "2024-03-04"}))
 
@@ -39,7 +45,7 @@ for line in sys.stdin:
     if "stop" in message:
         break
     if "start" in message:
-        answer = {"ready": 1, "version": "1", "reads": ["day", "first"]}
+        answer = {"ready": 1, "version": "1", "reads": ["day", "same", "first"]}
     else:
         values = [globals()[message["read"]](text) for text in message["values"]]
         answer = {"id": message["id"], "values": values}
@@ -64,6 +70,7 @@ def second(texts):
 
 
 def audited(folder: Path, consumer: dict[str, object], *fields: str, string: str = "2024-03-01") -> AuditedRun:
+    """Audit one consumer; quick probes vary every factor, too."""
     rows = [f"C1,{field},{string},2024-03-01" for field in fields]
     (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
     (folder / "answers.pl").write_text(PERL)
@@ -75,7 +82,7 @@ def audited(folder: Path, consumer: dict[str, object], *fields: str, string: str
         "fields": {field: {"type": "date", "reference": "typed"} for field in fields},
         "consumers": {"subject": {"root": str(folder), **consumer}},
     }
-    return auditor.run(spec)
+    return auditor.run(spec, probe="quick")
 
 
 def varied(run: AuditedRun) -> set[str]:
@@ -139,7 +146,9 @@ def test_the_batches_of_several_fields_are_still_read_in_reverse(tmp_path: Path)
     assert "order: batches: see neighbours" in run.run.consumers[0].not_varied
 
 
-def with_truth(folder: Path, truth: dict[str, object], own: dict[str, object]) -> AuditedRun:
+def with_truth(
+    folder: Path, truth: dict[str, object], own: dict[str, object], probe: Literal["full", "quick"] = "quick"
+) -> AuditedRun:
     """Audit two consumers, the first of which reads the references, by the days of the run."""
     (folder / "records.csv").write_text("case_id,field,prediction,reference\nC1,day,2024-03-01,2024-03-01\n")
     (folder / "answers.py").write_text(PYTHON)
@@ -155,7 +164,7 @@ def with_truth(folder: Path, truth: dict[str, object], own: dict[str, object]) -
         "fields": {"day": {"type": "date", "reference": "truth"}},
         "consumers": {"truth": {"root": str(folder), **truth}, "own": {"root": str(folder), **own}},
     }
-    return auditor.run(spec)
+    return auditor.run(spec, probe=probe)
 
 
 def python(target: str, **others: object) -> dict[str, object]:
@@ -165,10 +174,22 @@ def python(target: str, **others: object) -> dict[str, object]:
 def test_a_column_has_no_range_over_clocks_that_its_consumer_was_not_read_at(tmp_path: Path) -> None:
     # A program behind a shell that clears its variables has the real clock, which the audit knows it cannot set.
     command = ["env", "-i", "sh", "-c", '"$0" answers.py; exit', sys.executable]
-    run = with_truth(tmp_path, python("today"), {"adapter": "process", "command": command})
+    run = with_truth(tmp_path, python("today"), {"adapter": "process", "command": command}, "full")
     assert "clock" in run.run.consumers[1].not_fixed
     assert len(run.column("day", "truth").by_environment) == 7
     assert run.column("day", "own").by_environment == ()
+
+
+def test_a_program_whose_clock_cannot_be_set_is_started_once_for_each_environment(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    starts = tmp_path_factory.mktemp("starts") / "starts"  # what lies beside a program is part of it
+    command = ["env", "-i", "sh", "-c", 'echo >> "$1"; "$0" answers.py; exit', sys.executable, str(starts)]
+    run = audited(tmp_path, {"adapter": "process", "command": command}, "same")
+    assert "clock" in run.run.consumers[0].not_fixed
+    # All ways to set it are tried in the base; then that is known of the base again and of two other environments.
+    ways = 2 if can_attribute(ConsumerSpec(name="c", adapter="python")) else 3
+    assert starts.read_text().count("\n") == ways + 3
 
 
 def test_a_column_has_no_range_over_zones_that_nothing_shows_its_consumer_to_have(tmp_path: Path) -> None:

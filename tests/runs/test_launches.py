@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 import auditor
 from auditor.api import AuditedRun
 from auditor.decode import launches
+from auditor.decode import session as session_module
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
 
@@ -40,7 +42,12 @@ def day(text):
 """
 
 
-def audited(folder: Path, strings: list[str], consumers: dict[str, dict[str, object]]) -> AuditedRun:
+def audited(
+    folder: Path,
+    strings: list[str],
+    consumers: dict[str, dict[str, object]],
+    probe: Literal["full", "quick"] = "full",
+) -> AuditedRun:
     rows = [f"{number},day,{text},2024-03-08" for number, text in enumerate(strings)]
     (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
     return auditor.run(
@@ -51,6 +58,7 @@ def audited(folder: Path, strings: list[str], consumers: dict[str, dict[str, obj
             "consumers": {name: {"root": str(folder), **one} for name, one in consumers.items()},
         },
         store=False,
+        probe=probe,
     )
 
 
@@ -61,9 +69,9 @@ def test_a_program_keeps_the_clock_that_serves_it_beside_one_that_needs_another(
     silent = {"adapter": "process", "command": [sys.executable, "program.py"], "reads": ["day"]}
     wrapped = {"adapter": "process", "command": ["sh", "run.sh"], "reads": ["day"]}
     launches._served.clear()
-    alone = audited(tmp_path, ["a", "b"], {"silent": silent})
+    alone = audited(tmp_path, ["a", "b"], {"silent": silent}, "quick")
     for _ in range(2):  # what served is remembered for the next time
-        beside = audited(tmp_path, ["a", "b"], {"silent": silent, "wrapped": wrapped})
+        beside = audited(tmp_path, ["a", "b"], {"silent": silent, "wrapped": wrapped}, "quick")
         for run in (alone, beside):
             codes = [one.code for one in run.findings if one.consumers == ("silent",)]
             assert "clock-dependent" in codes
@@ -75,9 +83,10 @@ def test_a_program_keeps_the_clock_that_serves_it_beside_one_that_needs_another(
 
 @pytest.mark.parametrize("strings", [["odd", "x"], ["odd", "x", "hangs"]])
 def test_a_string_that_is_late_elsewhere_is_noted_whatever_is_late_in_the_base(
-    tmp_path: Path, strings: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strings: list[str]
 ) -> None:
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
     (tmp_path / "parsers.py").write_text(LATE)
-    late = {"adapter": "python", "timeout": "500 ms", "reads": {"day": "parsers:day"}}
+    late = {"adapter": "python", "timeout": "400 ms", "reads": {"day": "parsers:day"}}
     notes = audited(tmp_path, strings, {"late": late}).run.consumers[0].not_varied
     assert any('no answer in time for "odd"' in note or "gave no answer on" in note for note in notes), notes

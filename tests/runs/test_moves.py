@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from dateutil import parser
@@ -16,12 +17,14 @@ from tests.runs.test_environments import PARSERS, SPEC
 pytestmark = pytest.mark.filterwarnings("ignore::dateutil.parser.UnknownTimezoneWarning")
 
 
-def stored(folder: Path, reader: str, strings: list[str], more: str = "") -> auditor.AuditedRun:
+def stored(
+    folder: Path, reader: str, strings: list[str], probe: Literal["full", "quick"] = "full"
+) -> auditor.AuditedRun:
     (folder / "parsers.py").write_text(PARSERS)
     rows = [f'{number},day,"{text}",2024-03-08' for number, text in enumerate(strings)]
     (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
-    (folder / "audit.toml").write_text(SPEC.format(parser=reader, more=more))
-    return auditor.run(folder)
+    (folder / "audit.toml").write_text(SPEC.format(parser=reader, more=""))
+    return auditor.run(folder, probe=probe)
 
 
 def loading(folder: Path, how: str = "") -> Path:
@@ -55,7 +58,7 @@ def test_all_strings_that_the_clock_moves_are_listed_with_what_dateutil_makes_of
 
 
 def test_a_loaded_run_lists_the_same(tmp_path: Path) -> None:
-    run = stored(tmp_path, "with_dateutil", ["March 2024"])
+    run = stored(tmp_path, "with_dateutil", ["March 2024"], probe="quick")
     assert run.moves().fetchall() == auditor.load(run.folder).moves().fetchall() != []
 
 
@@ -90,13 +93,13 @@ def test_a_parser_of_the_string_alone_lists_nothing(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_not_stored_has_no_list(tmp_path: Path) -> None:
-    run = stored(tmp_path, "iso", ["2024-03-01"])
+    run = stored(tmp_path, "iso", ["2024-03-01"], probe="quick")
     assert run.folder is not None
     (run.folder / "moves.parquet").unlink()
     with pytest.raises(StoreError, match="stored by an older version"):
         run.moves()
     with pytest.raises(StoreError, match="store=True"):
-        auditor.run(tmp_path, store=False).moves()
+        auditor.run(tmp_path, store=False, probe="off").moves()
 
 
 def test_a_single_string_is_read_in_other_company_too(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def audited(folder: Path, rows: str, **settings: str) -> AuditedRun:
     (folder / "model.sql").write_text(DROPPING)
     (folder / "records.csv").write_text("case_id,field,prediction,reference\n" + rows)
     (folder / "audit.toml").write_text(SPEC.format(**settings))
-    return auditor.run(folder, store=False)
+    return auditor.run(folder, store=False, probe="quick")
 
 
 def pages(run: AuditedRun, folder: Path) -> dict[str, str]:

@@ -9,12 +9,14 @@ import datetime
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
 
 import auditor
 from auditor.api import AuditedRun
+from auditor.decode import session as session_module
 from auditor.decode.clock import can_attribute
 from auditor.model.environment import Environment
 from auditor.probe import places as limits
@@ -66,25 +68,29 @@ RARE = (
 )
 
 
-def audited(folder: Path, parser: str, strings: Sequence[object] = range(STRINGS)) -> AuditedRun:
+def audited(
+    folder: Path,
+    parser: str,
+    strings: Sequence[object] = range(STRINGS),
+    probe: Literal["full", "quick"] = "quick",
+) -> AuditedRun:
     """Audit one parser over some strings; it is asked for the reference too."""
     (folder / "blamed.py").write_text(HEAD + parser)
     rows = [f"{number},day,{text},2024-03-01" for number, text in enumerate(strings)]
     (folder / "records.csv").write_text("\n".join(["case_id,field,prediction,reference", *rows]))
     spec = SPEC.format(parser="day", more="").replace("parsers:", "blamed:")
     (folder / "audit.toml").write_text(spec.replace('type = "date"', 'type = "date"\nreference = "typed"'))
-    return auditor.run(folder, store=False)
+    return auditor.run(folder, store=False, probe=probe)
 
 
-@pytest.mark.parametrize("code", [*DEPENDENT])
+@pytest.mark.parametrize("code", [code for code in DEPENDENT if code != "timezone-dependent"])
 def test_strings_beyond_those_that_are_isolated_count_whatever_moves_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     monkeypatch.setattr(limits, "MOST_ISOLATED", ISOLATED)
     found = dependences(audited(tmp_path, DEPENDENT[code]))
     assert set(found) == {code}
-    # The zone leaves those alone that are no other day in any of the four.
-    assert found[code].affected == (len(moved_by_zones()) if code == "timezone-dependent" else STRINGS)
+    assert found[code].affected == STRINGS
 
 
 ZONES = ("Etc/GMT+12", "Pacific/Kiritimati", "America/New_York", "Europe/Berlin")
@@ -98,9 +104,16 @@ def moved_by_zones() -> list[int]:
     return [n for n in range(STRINGS) if any(day_in(zone, n) != day_in("UTC", n) for zone in ZONES)]
 
 
-def test_a_rate_over_zones_is_of_all_strings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strings_that_a_zone_moves_count_and_a_rate_over_zones_is_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "MOST_ISOLATED", ISOLATED)
-    column = audited(tmp_path, DEPENDENT["timezone-dependent"]).column("day", "billing")
+    run = audited(tmp_path, DEPENDENT["timezone-dependent"], probe="full")
+    found = dependences(run)
+    assert set(found) == {"timezone-dependent"}
+    # The zone leaves those alone that are no other day in any of the four.
+    assert found["timezone-dependent"].affected == len(moved_by_zones())
+    column = run.column("day", "billing")
     right = {zone: sum(day_in(zone, n) == datetime.date(2024, 3, 1) for n in range(STRINGS)) for zone in ZONES}
     by_zone = {one["zone"]: one["ok"] for one in column.by_environment if one["varied"] == ["zone"]}
     assert by_zone == right
@@ -149,7 +162,10 @@ def test_a_base_that_does_not_start_again_is_not_varied_and_nothing_is_unstable(
 
 
 @pytest.mark.parametrize("then", ["raise RuntimeError('no licence left')", "pass"])
-def test_what_is_not_answered_a_second_time_is_not_unstable(tmp_path: Path, then: str) -> None:
+def test_what_is_not_answered_a_second_time_is_not_unstable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
     # Of the processes in which both clock and zone are others the first is that of all factors, and no other is read.
     both = "(time.localtime().tm_year == 2000 and time.tzname[0] == '-12')"
     parser = TOGETHER.replace("moves = ", "if late and text == '0': time.sleep(60)\n    moves = text == '0' and ")
@@ -177,7 +193,7 @@ def test_a_string_that_moves_in_one_order_and_not_again_there_is_unstable(tmp_pa
 def test_of_many_lines_that_read_the_clock_so_many_are_tried_and_that_is_said(tmp_path: Path) -> None:
     lines = "".join("    time.time()\n" for _ in range(30))
     run = audited(
-        tmp_path, DEPENDENT["clock-dependent"].replace("def day(text):\n", f"def day(text):\n{lines}"), range(2)
+        tmp_path, DEPENDENT["clock-dependent"].replace("def day(text):\n", f"def day(text):\n{lines}"), range(2), "full"
     )
     assert set(dependences(run)) == {"clock-dependent"}
     notes = run.run.consumers[0].not_varied

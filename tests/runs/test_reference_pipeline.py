@@ -241,7 +241,7 @@ def test_sound_parsers_stay_silent(run: Document) -> None:
 
 def test_high_findings_fail_the_run(tmp_path: Path) -> None:
     """Without --fail-on never the pipeline's bugs are exit code 1."""
-    assert audit(workspace(tmp_path))[0] == 1
+    assert audit(workspace(tmp_path), "--probe", "off")[0] == 1
 
 
 def test_a_payload_is_rejected_whole(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_payload_is_rejected_whole(tmp_path: Path) -> None:
     folder = workspace(tmp_path)
     spec = folder / "audit.toml"
     spec.write_text(spec.read_text().replace('scope = "field"', 'scope = "payload"'))
-    whole = column(audit(folder)[1], "effective_date", "api")
+    whole = column(audit(folder, "--probe", "off")[1], "effective_date", "api")
     assert whole["scope"] == "payload"
     assert whole["ok"] < 40
 
@@ -275,7 +275,7 @@ DATE_ROWS = {
 
 def test_date_rows(tmp_path: Path) -> None:
     """The rows of the problem: billing and the warehouse, row by row."""
-    audited = auditor.run(dates(tmp_path, list(DATE_ROWS)))
+    audited = auditor.run(dates(tmp_path, list(DATE_ROWS)), probe="off")
     pairs, outcomes = (f"'{audited.folder}/{name}.parquet'" for name in ("pairs", "outcomes"))
     patterns = (
         duckdb.connect()
@@ -291,7 +291,7 @@ def test_date_rows(tmp_path: Path) -> None:
 
 def test_nothing_against_nothing_is_broken(tmp_path: Path) -> None:
     """`N/A` against `not stated` is a broken reference, never a pass."""
-    code, document = audit(dates(tmp_path, [("N/A", "not stated")]))
+    code, document = audit(dates(tmp_path, [("N/A", "not stated")]), "--probe", "off")
     assert code == 3
     assert document["rates_withheld"]
     assert ["not stated" in one["raw"] for one in document["broken_references"]] == [True]

@@ -121,7 +121,7 @@ def verdicts(column: auditor.Column) -> Mapping[str, int]:
 
 @pytest.mark.parametrize("predictions", ["predictions.csv", "completions.jsonl"])
 def test_verdicts_are_those_of_the_whole_rows(tmp_path: Path, predictions: str) -> None:
-    run = auditor.run(workspace(tmp_path, predictions))
+    run = auditor.run(workspace(tmp_path, predictions), probe="off")
     weight, start = run.column("net_weight", "warehouse"), run.column("start", "warehouse")
     assert verdicts(weight) == expected(0) == {"ok": 1, "wrong": 1, "null": 1, "dropped": 2} | {"ok": 2}
     assert verdicts(start) == expected(1)
@@ -133,7 +133,7 @@ def test_field_scope_reads_each_column_alone(tmp_path: Path) -> None:
     with pytest.raises(ConsumerError, match="status <> 'draft'"):
         auditor.run(workspace(tmp_path, extra='scope = "field"\n'))
     (tmp_path / "model.sql").write_text(MODEL.partition("where")[0])
-    run = auditor.run(tmp_path / "audit.toml", broken_references="report")
+    run = auditor.run(tmp_path / "audit.toml", broken_references="report", probe="off")
     assert run.column("net_weight", "warehouse").scope == "field"
     assert run.column("net_weight", "warehouse").broken_references == len(REFERENCES)
 
@@ -143,7 +143,7 @@ def test_what_the_predictions_do_not_carry_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConsumerError, match="no payload carries what it is on: status <> 'draft'"):
         auditor.run(_without(spec, "status"))
     (tmp_path / "model.sql").write_text(MODEL.partition("where")[0])
-    run = auditor.run(_without(spec, "signed"))
+    run = auditor.run(_without(spec, "signed"), probe="off")
     note = run.column("start", "warehouse").scope_note
     assert "NULL, as no payload carries it: raw.contracts.signed" in note
 
@@ -170,7 +170,7 @@ def test_a_reference_is_broken_in_the_payload_that_breaks_it_and_in_no_other(tmp
         "references.csv",
         [(case, "2", "lb" if case == "c" else "kg", *rest) for case, _, _, *rest in REFERENCES],
     )
-    run = auditor.run(spec, broken_references="report")
+    run = auditor.run(spec, broken_references="report", probe="off")
     assert [(one.case_id, one.field, one.status) for one in run.run.broken_references] == [("c", "net_weight", "null")]
     assert run.column("net_weight", "warehouse").broken_references == 1
     [finding] = [one for one in run.findings if one.code == "broken-reference"]
@@ -204,7 +204,7 @@ reads.start = "parsers:start"
                 'reads.net_weight = "try_cast({value} as decimal(18, 3))"\nreads.start = "try_cast({value} as date)"'
             )
             spec.write_text(spec.read_text().replace('model = "model.sql"', expressions))
-    runs = [auditor.run(tmp_path / name / "audit.toml") for name in ("with", "without")]
+    runs = [auditor.run(tmp_path / name / "audit.toml", probe="quick") for name in ("with", "without")]
     of_billing = [
         [
             (one.code, one.field, one.affected, one.detail, [(w.raw, w.rows) for w in one.witnesses])

@@ -111,7 +111,7 @@ def counted(run: AuditedRun) -> dict[tuple[str, str, str], int]:
 
 @pytest.mark.parametrize("form", ["columns", "one file", "completions"])
 def test_verdicts_of_cases_add_up_to_the_columns(tmp_path: Path, form: str) -> None:
-    run = auditor.run(written(tmp_path, form))
+    run = auditor.run(written(tmp_path, form), probe="off")
     found = counted(run)
     expected = {
         (column.field, column.consumer, name): n
@@ -173,7 +173,7 @@ def test_completions_without_a_consumer_of_payloads_have_verdicts(tmp_path: Path
 
 
 def test_a_row_says_what_was_read_and_why_not(tmp_path: Path) -> None:
-    run = auditor.load(auditor.run(written(tmp_path, "columns")).folder or "")
+    run = auditor.load(auditor.run(written(tmp_path, "columns"), probe="off").folder or "")
     rows = run.verdicts().filter("case_id = 'c3' AND consumer = 'billing'").order("field").fetchall()
     assert rows == [
         ("c3", "day", "billing", "rejected", '"March 1"', '"2024-03-01"', None, "date:2024-03-01",
@@ -184,7 +184,7 @@ def test_a_row_says_what_was_read_and_why_not(tmp_path: Path) -> None:
 
 def test_the_files_may_be_gone_and_the_verdicts_stay(tmp_path: Path) -> None:
     """A run keeps its input: later changes of the user's files change no verdict."""
-    run = auditor.run(written(tmp_path, "one file"))
+    run = auditor.run(written(tmp_path, "one file"), probe="quick")
     before = sorted(run.verdicts().fetchall(), key=repr)
     for name in ("records.csv", "audit.toml", "parsers.py", "models.py"):
         (tmp_path / name).unlink()
@@ -194,8 +194,8 @@ def test_the_files_may_be_gone_and_the_verdicts_stay(tmp_path: Path) -> None:
 
 def test_what_was_not_stored_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="store=True"):
-        auditor.run(written(tmp_path, "columns"), store=False).verdicts()
-    run = auditor.run(tmp_path)
+        auditor.run(written(tmp_path, "columns"), store=False, probe="off").verdicts()
+    run = auditor.run(tmp_path, probe="off")
     assert run.folder is not None
     (run.folder / "sources" / "contract.json").unlink()
     with pytest.raises(StoreError, match="run the audit again"):

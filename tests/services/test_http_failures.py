@@ -13,6 +13,7 @@ import trustme
 
 from auditor.decode import service as decode_service
 from auditor.decode import session as session_module
+from auditor.decode import supervise
 from auditor.errors import ConsumerError
 from tests.services.test_http_values import open_service
 from tests.services.validator import Service, serving
@@ -143,6 +144,7 @@ def test_a_service_that_hangs_ends_the_audit_long_before_every_string_has_timed_
 
 def test_headers_without_an_end_are_no_answer(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
+    monkeypatch.setattr(supervise, "SLOW", 1.5)
     with open_service(service, timeout=0.2, retries=0) as session:
         found = shown(session.decode("f", quoted(["a", "#headers", "b"])))
     assert (found[0], found[2]) == ("text:a", "text:b")
