@@ -172,9 +172,11 @@ def tested(run: Run) -> str:
         if not seen:
             continue
         shared = sorted(set.intersection(*seen), key=_natural)
+        others = sorted(set.union(*seen).difference(shared), key=_natural)
         lacking = [name for name, values in by_consumer.items() if not values]
         known = "no network" if factor == "network" else "another folder and HOME"
-        text = f"{_NOUNS[factor]} {', '.join(shared)}" if factor not in ("network", "elsewhere") else known
+        some = f" (for some {', '.join(others)})" if others else ""
+        text = f"{_NOUNS[factor]} {', '.join(shared)}{some}" if factor not in ("network", "elsewhere") else known
         parts.append(text + (f" (not for {', '.join(lacking)})" if lacking else ""))
     return "; ".join(parts) or "nothing"
 
