@@ -268,7 +268,7 @@ def no_proof(run: Run) -> str:
     where = "in one environment (clock, zone, locale)"
     if is_probed(run):
         where = f"in the base environment and in these: {tested(run)}.{_and_not_varied(run)} At other instants, zones "
-        where += "and locales a value may be another"
+        where += "and locales a value may be another, and what chance seldom does, or a rare order, may not have shown"
     return (
         f"That does not prove the parsers right. Only the strings of this run were read, {where}: a shape that is not "
         "among them may be rejected or misread, and a parser that misreads what a document means agrees with itself, "

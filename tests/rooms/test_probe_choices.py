@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from datetime import date, datetime
+from itertools import combinations
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from auditor.model.environment import Environment
-from auditor.probe.environments import CLOCKS, EVENING, SEEDS, course_of
+from auditor.probe.environments import CLOCKS, EVENING, ORDERS, SEEDS, course_of
 from auditor.probe.languages import LOCALES, locales_for
 from auditor.probe.zones import ZONE_OF_ABBREVIATION, ZONES, changing_at, zones_for
 
@@ -119,6 +120,13 @@ def test_english_asks_for_no_other_language_and_turkish_is_always_there() -> Non
 def test_a_language_that_the_strings_are_written_in_never_gives_way() -> None:
     chosen = locales_for(['"1. März 2024"', '"3 maart 2024"', '"3 марта 2024"', '"4 maart 2024"'])
     assert {"de_DE.UTF-8", "nl_NL.UTF-8"} < set(chosen)
+
+
+@pytest.mark.parametrize("count", range(3, 8))
+def test_few_strings_each_come_after_any_two_others(count: int) -> None:
+    orders = [list(Environment(order=order).ordered(count)) for order in ("given", *ORDERS)]
+    for three in combinations(range(count), 3):
+        assert {max(three, key=order.index) for order in orders} == set(three)
 
 
 def first_of(formats: tuple[str, ...], seed: int) -> str:
