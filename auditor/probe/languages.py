@@ -33,7 +33,7 @@ _MONTHS: Final[Mapping[str, str]] = {
     "fi_FI": "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta "
     "lokakuuta marraskuuta joulukuuta",
     "cs_CZ": "ledna února března dubna května června července srpna září října listopadu prosince",
-    "hu_HU": "január február március április május június július augusztus szeptember október december",
+    "hu_HU": "január február március április május június július augusztus szeptember október",
     "ro_RO": "ianuarie februarie martie aprilie mai iunie iulie septembrie octombrie noiembrie decembrie",
 }
 

@@ -23,6 +23,9 @@ _NOUNS: Final = {
 }
 _SINGULAR: Final = {"zone": "time zone", "elsewhere": "folder and HOME"}
 
+#: Factors whose values are chosen by the strings of each consumer.
+_CHOSEN: Final = ("zone", "locale")
+
 _KEYS: Final = frozenset({"environment", "varied", "ok", "judged", "content_rate", "flips"})
 
 #: What a run that was not probed leaves open.
@@ -162,7 +165,10 @@ def probe_line(run: Run) -> str:
 
 
 def tested(run: Run) -> str:
-    """Name what was varied for every consumer: clocks, zones, locales, seeds, orders, network, folder."""
+    """Name what was varied for every consumer: clocks, zones, locales, seeds, orders, network, folder.
+
+    Of zones and locales, which the strings of a consumer choose, those of some follow.
+    """
     environments = run.probe.environments if run.probe else ()
     consumers = [consumer.name for consumer in run.consumers]
     parts = []
@@ -172,7 +178,7 @@ def tested(run: Run) -> str:
         if not seen:
             continue
         shared = sorted(set.intersection(*seen), key=_natural)
-        others = sorted(set.union(*seen).difference(shared), key=_natural)
+        others = sorted(set.union(*seen).difference(shared)) if factor in _CHOSEN else ()
         lacking = [name for name, values in by_consumer.items() if not values]
         known = "no network" if factor == "network" else "another folder and HOME"
         some = f" (for some {', '.join(others)})" if others else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import subprocess
 import sys
 from datetime import date, datetime
@@ -111,7 +112,8 @@ def test_the_language_of_the_strings_is_tried(text: str, locale: str) -> None:
 
 
 def test_english_asks_for_no_other_language_and_turkish_is_always_there() -> None:
-    assert locales_for(['"March 1, 2024"', '"1,234.50"', '"may"']) == LOCALES
+    months = [f'"1 {name} 2024"' for name in (*calendar.month_name, *calendar.month_abbr)]
+    assert locales_for([*months, '"1,234.50"']) == LOCALES
     several = locales_for(['"3 marca 2024"', '"3 maart 2024"', '"3 марта 2024"'])
     assert {"tr_TR.UTF-8", "en_GB.UTF-8"} < set(several)
     assert len(several) == len(LOCALES)
