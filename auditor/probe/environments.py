@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import permutations
 from typing import Final, Literal
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from auditor.model.environment import FACTORS, Environment
 from auditor.probe.languages import LOCALES
@@ -138,7 +138,10 @@ def matched(zones: tuple[str, ...]) -> tuple[str, ...]:
     2000-02-29 at six in the morning it is the 28th in Etc/GMT+12.
     """
     moments = [datetime.fromisoformat(clock) for clock in CLOCKS]
-    places = {zone: ZoneInfo(zone) for zone in zones}
+    try:
+        places = {zone: ZoneInfo(zone) for zone in zones}
+    except ZoneInfoNotFoundError:  # a machine that does not know one cannot set it either, which its canary sees
+        return zones
 
     def worth(order: tuple[str, ...]) -> int:
         local = [moment.astimezone(places[zone]) for moment, zone in zip(moments, order, strict=True)]

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from auditor.model.environment import Environment
-from auditor.probe.environments import CLOCKS, EVENING, ORDERS, SEEDS, course_of
+from auditor.probe.environments import CLOCKS, EVENING, ORDERS, SEEDS, course_of, matched
 from auditor.probe.languages import LOCALES, locales_for
 from auditor.probe.zones import ZONE_OF_ABBREVIATION, ZONES, changing_at, zones_for
 
@@ -41,6 +41,10 @@ def test_every_zone_is_set_with_one_clock() -> None:
     course = course_of(Environment(), {}, "full")
     assert [one.clock for one in course.everything] == list(CLOCKS)
     assert {one.zone for one in course.everything} == set(ZONES)
+
+
+def test_zones_that_a_machine_does_not_know_are_left_in_their_order() -> None:
+    assert matched((*ZONES[:3], "Nowhere/At_All")) == (*ZONES[:3], "Nowhere/At_All")
 
 
 def test_one_of_the_usual_zones_has_no_whole_hours_and_one_has_summer_time() -> None:
