@@ -79,8 +79,8 @@ def probe_strings(
         )
         for name, some in decoded.items()
     }
-    tokens = (token for name in decoded for token in sent[name].tokens)
-    results = probe_side_by_side(spec, subjects, tokens, level, carried=frozenset(), keys=None)
+    strings = {field.name: [token for name in decoded for token in sent[name].tokens]}
+    results = probe_side_by_side(spec, subjects, strings, level, carried=frozenset(), keys=None)
     return {name: _elsewhere(spec.folder, course, probed) for name, (probed, course) in results.items()}
 
 

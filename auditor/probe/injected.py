@@ -39,8 +39,19 @@ NEIGHBOURS: dict[FieldType, tuple[str, ...]] = {
     "identifier": _CODES,
 }
 
-#: Rows of a block: more than the hundred that loaders take as their sample.
+#: Rows of a block at least: more than the hundred that loaders take as their sample. It is more than the other rows
+#: too, so that a share of the rows or their majority decides otherwise.
 BLOCK = 128
+
+#: What is put before the rows in such numbers, by type: each is read by another rule, or is nothing.
+_MASSES: dict[FieldType, tuple[str, ...]] = {
+    "date": ("13/03/2024", "03/13/2024", "2024-03-01", "N/A"),
+    "datetime": ("13/03/2024 10:20:30", "03/13/2024 10:20:30", "2024-03-01T10:20:30", "N/A"),
+    "boolean": ("true", "1", "N/A"),
+    "category": ("12345", "N/A"),
+    "identifier": ("12345", "N/A"),
+}
+_NUMBERS_IN_MASSES = ("1", "1.234,5", "N/A")
 
 _DAY = re.compile(r"(?<![0-9])[0-9]{1,2}(?![0-9])")
 
@@ -55,9 +66,11 @@ def neighbours(field: FieldSpec, receives: str) -> tuple[str, ...]:
     return (*tokens, "null")
 
 
-def blocks(field: FieldSpec, tokens: Sequence[str]) -> tuple[str, ...]:
-    """Choose the neighbours that are put before the rows in numbers, so that a sample sees nothing else."""
-    return {"date": tokens[2:3], "datetime": tokens[2:3]}.get(field.type, tokens[:1])  # type: ignore[return-value]
+def blocks(field: FieldSpec, tokens: Sequence[str], rows: int) -> list[tuple[str, int]]:
+    """Choose the neighbours that are put before so many rows in numbers, and in what numbers."""
+    contents = _MASSES.get(field.type, _NUMBERS_IN_MASSES)
+    size = max(BLOCK, rows + 1)
+    return [(token, size) for token in tokens if token.strip('"') in contents]
 
 
 def _is_number(content: str) -> bool:

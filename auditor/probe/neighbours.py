@@ -20,7 +20,7 @@ from auditor.model.dependence import Answer
 from auditor.model.figures import every, plural
 from auditor.model.neighbours import Moved, NeighbourMove, NeighbourProbe, Reading
 from auditor.model.verdicts import STATUS_LETTER
-from auditor.probe.injected import BLOCK, blocks, by_form, neighbours, some_of_each
+from auditor.probe.injected import blocks, by_form, neighbours, some_of_each
 from auditor.spec.models import FieldSpec
 
 #: Rows of a batch that is read again and again: of a longer one, distinct strings of every form. Never fewer because
@@ -232,8 +232,8 @@ def _variations(field: FieldSpec, rows: Sequence[str], others: Sequence[str]) ->
     for other in others:
         yield _Variation(NEIGHBOUR, f"{other} before the rows", [other, *rows], other)
         yield _Variation(NEIGHBOUR, f"{other} after the rows", [*rows, other], other)
-    for other in blocks(field, others):
-        yield _Variation(NEIGHBOUR, f"{BLOCK} rows {other} before the rows", [*[other] * BLOCK, *rows], other)
+    for other, size in blocks(field, others, len(rows)):
+        yield _Variation(NEIGHBOUR, f"{size:,} rows {other} before the rows", [*[other] * size, *rows], other)
 
 
 def _leaders(field: FieldSpec, rows: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.stop import Stop
 from auditor.model.dependence import Probed
-from auditor.probe.environments import Course, Level, course_of, zones_for
+from auditor.probe.environments import Course, Level, course_of
+from auditor.probe.languages import locales_for
 from auditor.probe.launch import InBase, Launcher, Report, silent
 from auditor.probe.phases import Record
 from auditor.probe.probe import probe_consumer
 from auditor.probe.questions import Question
+from auditor.probe.zones import zones_for
 from auditor.spec.models import AuditSpec
 
 
@@ -32,7 +34,7 @@ class Subject:
 def probe_side_by_side(
     spec: AuditSpec,
     subjects: Mapping[str, Subject],
-    strings: Iterable[str],
+    strings: Mapping[str, Sequence[str]],
     level: Level,
     *,
     carried: frozenset[str] | None,
@@ -40,10 +42,15 @@ def probe_side_by_side(
 ) -> dict[str, tuple[Probed, Course]]:
     """Probe consumers by name, and give what was found and the environments that were laid out.
 
-    `strings` are looked at for abbreviations of zones; `carried` and `keys` are those of `open_session`. An interrupt
-    ends all launches.
+    `strings`, by field, are looked at for what a zone or a language means to them: a consumer is tried in those of its
+    own fields. `carried` and `keys` are those of `open_session`. An interrupt ends all launches.
     """
-    base, zones = spec.environment.environment(), zones_for(strings)
+    base = spec.environment.environment()
+    fitting: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for subject in subjects.values():
+        if (names := tuple(subject.questions)) not in fitting:
+            seen = [text for name in names for text in strings[name]]
+            fitting[names] = zones_for(seen), locales_for(seen)
     with ExitStack() as stack:
         stop = Stop()
         stack.callback(stop.close)
@@ -58,7 +65,7 @@ def probe_side_by_side(
                 base,
                 consumer.env,
                 level,
-                zones,
+                *fitting[tuple(subject.questions)],
                 without=subject.in_base.inapplicable,
                 batches_of=len(subject.questions) if consumer.batch else 0,
                 is_service=consumer.adapter == "http",

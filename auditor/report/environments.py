@@ -23,6 +23,9 @@ _NOUNS: Final = {
 }
 _SINGULAR: Final = {"zone": "time zone", "elsewhere": "folder and HOME"}
 
+#: Factors whose values are chosen by the strings of each consumer.
+_CHOSEN: Final = ("zone", "locale")
+
 _KEYS: Final = frozenset({"environment", "varied", "ok", "judged", "content_rate", "flips"})
 
 #: What a run that was not probed leaves open.
@@ -162,7 +165,10 @@ def probe_line(run: Run) -> str:
 
 
 def tested(run: Run) -> str:
-    """Name what was varied for every consumer: clocks, zones, locales, seeds, orders, network, folder."""
+    """Name what was varied for every consumer: clocks, zones, locales, seeds, orders, network, folder.
+
+    Of zones and locales, which the strings of a consumer choose, those of some follow.
+    """
     environments = run.probe.environments if run.probe else ()
     consumers = [consumer.name for consumer in run.consumers]
     parts = []
@@ -172,9 +178,11 @@ def tested(run: Run) -> str:
         if not seen:
             continue
         shared = sorted(set.intersection(*seen), key=_natural)
+        others = sorted(set.union(*seen).difference(shared)) if factor in _CHOSEN else ()
         lacking = [name for name, values in by_consumer.items() if not values]
         known = "no network" if factor == "network" else "another folder and HOME"
-        text = f"{_NOUNS[factor]} {', '.join(shared)}" if factor not in ("network", "elsewhere") else known
+        some = f" (for some {', '.join(others)})" if others else ""
+        text = f"{_NOUNS[factor]} {', '.join(shared)}{some}" if factor not in ("network", "elsewhere") else known
         parts.append(text + (f" (not for {', '.join(lacking)})" if lacking else ""))
     return "; ".join(parts) or "nothing"
 
@@ -266,7 +274,7 @@ def no_proof(run: Run) -> str:
     where = "in one environment (clock, zone, locale)"
     if is_probed(run):
         where = f"in the base environment and in these: {tested(run)}.{_and_not_varied(run)} At other instants, zones "
-        where += "and locales a value may be another"
+        where += "and locales a value may be another, and what chance seldom does, or a rare order, may not have shown"
     return (
         f"That does not prove the parsers right. Only the strings of this run were read, {where}: a shape that is not "
         "among them may be rejected or misread, and a parser that misreads what a document means agrees with itself, "

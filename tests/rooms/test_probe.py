@@ -13,8 +13,9 @@ from auditor.model.decoding import Decodings, Fault
 from auditor.model.dependence import Answer
 from auditor.model.environment import FACTORS, Environment
 from auditor.probe.components import moving_components
-from auditor.probe.environments import ZONES, course_of, zones_for
+from auditor.probe.environments import course_of
 from auditor.probe.questions import differences
+from auditor.probe.zones import ZONES, zones_for
 from auditor.spec.models import FieldSpec
 
 BASE = Environment()

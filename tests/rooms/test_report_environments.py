@@ -275,6 +275,13 @@ def test_only_what_every_consumer_was_asked_in_is_called_tested() -> None:
     assert "2024-03-01" not in environments.tested(RUN), "billing alone was asked on that day"
 
 
+def test_a_zone_that_the_strings_of_some_chose_is_called_theirs() -> None:
+    shared = probed("zone Etc/GMT+12", ("billing", "warehouse"), zone="Etc/GMT+12")
+    own = probed("zone Asia/Tokyo", ("billing",), zone="Asia/Tokyo")
+    of_two = replace(RUN, probe=ProbeSummary("full", (shared, own)), consumers=CONSUMERS_PROBED[:2])
+    assert environments.tested(of_two) == "time zones Etc/GMT+12 (for some Asia/Tokyo)"
+
+
 def test_a_string_stands_with_its_values_in_two_environments() -> None:
     march, leap = witness_views(RUN, CLOCK)
     assert [(one.consumer, one.decoding.value, one.where) for one in march.readings] == [

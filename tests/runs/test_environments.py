@@ -105,7 +105,7 @@ def on_the_day_of_the_run(text):
     return datetime.date(2024, 3, datetime.date.today().day)
 
 def by_clock_and_zone(text):
-    if time.localtime().tm_year == 2000 and time.tzname[0] == "-12":
+    if time.localtime().tm_year == 2000 and time.tzname[0] == "+14":
         return datetime.date(1999, 1, 1)
     return datetime.date.fromisoformat(text)
 """

@@ -185,16 +185,16 @@ def test_the_detail_says_what_was_varied_and_how_much_moved(run):
 
 
 def test_a_silent_probe_says_what_it_tried(run):
-    # Alone, reversed, 13/03/2024 first, five other rows before and after, and a block of ISO dates before.
+    # Alone, reversed, 13/03/2024 first, five other rows before and after, and blocks of four of them before.
     assert note(run, "pandas_format").endswith(
-        "2 rows read again alone, in other orders and with other rows (14 ways), no string moved"
+        "2 rows read again alone, in other orders and with other rows (17 ways), no string moved"
     )
 
 
 def test_rows_that_spoil_a_strict_load_are_named_and_left_out(run):
     assert run.column("pandas_format_and_a_bad_row", "loader").verdicts["rejected"] == 3
     assert note(run, "pandas_format_and_a_bad_row").endswith(
-        "2 rows of 3 read again alone, in other orders and with other rows (14 ways), no string moved; "
+        "2 rows of 3 read again alone, in other orders and with other rows (17 ways), no string moved; "
         'the whole batch is refused because of "N/A", refused alone too'
     )
 

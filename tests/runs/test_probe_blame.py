@@ -55,7 +55,7 @@ DEPENDENT = {
 
 TOGETHER = (
     "def day(text):\n"
-    "    moves = time.localtime().tm_year == 2000 and time.tzname[0] == '-12'\n"
+    "    moves = time.localtime().tm_year == 2000 and time.tzname[0] == '+14'\n"
     "    return datetime.date(1999, 1, 1) if moves else start\n"
 )
 
@@ -93,7 +93,7 @@ def test_strings_beyond_those_that_are_isolated_count_whatever_moves_them(
     assert found[code].affected == STRINGS
 
 
-ZONES = ("Etc/GMT+12", "Pacific/Kiritimati", "America/New_York", "Europe/Berlin")
+ZONES = ("Etc/GMT+12", "Pacific/Kiritimati", "America/New_York", "Asia/Kathmandu")
 
 
 def day_in(zone: str, number: int) -> datetime.date:
@@ -167,7 +167,7 @@ def test_what_is_not_answered_a_second_time_is_not_unstable(
 ) -> None:
     monkeypatch.setattr(session_module, "FIRST_STRING", 0.5)
     # Of the processes in which both clock and zone are others the first is that of all factors, and no other is read.
-    both = "(time.localtime().tm_year == 2000 and time.tzname[0] == '-12')"
+    both = "(time.localtime().tm_year == 2000 and time.tzname[0] == '+14')"
     parser = TOGETHER.replace("moves = ", "if late and text == '0': time.sleep(60)\n    moves = text == '0' and ")
     run = audited(tmp_path, again(both, 1, then) + parser, range(3))
     assert dependences(run) == {}
