@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.stop import Stop
 from auditor.model.dependence import Probed
 from auditor.probe.environments import Course, Level, course_of
-from auditor.probe.languages import locales_for
+from auditor.probe.languages import LOCALES, locales_for
 from auditor.probe.launch import InBase, Launcher, Report, silent
 from auditor.probe.phases import Record
 from auditor.probe.probe import probe_consumer
 from auditor.probe.questions import Question
-from auditor.probe.zones import zones_for
+from auditor.probe.zones import ZONES, zones_for
 from auditor.spec.models import AuditSpec
 
 
@@ -29,6 +29,22 @@ class Subject:
     in_base: InBase
     record: Record
     report: Report = silent
+
+
+def connected(reads: Iterable[Iterable[str]]) -> list[set[str]]:
+    """Put the fields together that some consumer reads with another one: their columns stand side by side.
+
+    A prediction and its reference, read by two consumers, are compared in environments in which both were read.
+
+    >>> [sorted(group) for group in connected([["day", "signed"], ["total"], ["signed", "due"]])]
+    [['total'], ['day', 'due', 'signed']]
+    """
+    groups: list[set[str]] = []
+    for names in reads:
+        joined = set(names)
+        apart = [group for group in groups if group.isdisjoint(joined)]
+        groups = [*apart, joined.union(*(group for group in groups if group not in apart))]
+    return groups
 
 
 def probe_side_by_side(
@@ -43,14 +59,14 @@ def probe_side_by_side(
     """Probe consumers by name, and give what was found and the environments that were laid out.
 
     `strings`, by field, are looked at for what a zone or a language means to them: a consumer is tried in those of its
-    own fields. `carried` and `keys` are those of `open_session`. An interrupt ends all launches.
+    own fields, and of the fields of those that it shares one with. `carried` and `keys` are those of `open_session`. An
+    interrupt ends all launches.
     """
     base = spec.environment.environment()
-    fitting: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    for subject in subjects.values():
-        if (names := tuple(subject.questions)) not in fitting:
-            seen = [text for name in names for text in strings[name]]
-            fitting[names] = zones_for(seen), locales_for(seen)
+    fitting: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for fields in connected(subject.questions for subject in subjects.values()):
+        seen = [text for name in strings if name in fields for text in strings[name]]
+        fitting |= dict.fromkeys(fields, (zones_for(seen), locales_for(seen)))
     with ExitStack() as stack:
         stop = Stop()
         stack.callback(stop.close)
@@ -65,7 +81,7 @@ def probe_side_by_side(
                 base,
                 consumer.env,
                 level,
-                *fitting[tuple(subject.questions)],
+                *next((fitting[name] for name in subject.questions), (ZONES, LOCALES)),
                 without=subject.in_base.inapplicable,
                 batches_of=len(subject.questions) if consumer.batch else 0,
                 is_service=consumer.adapter == "http",
