@@ -15,6 +15,7 @@ from auditor.judge.answers import answer_at
 from auditor.load.tokens import string_token
 from auditor.model.decoding import Decoding, Decodings
 from auditor.model.environment import BASE
+from auditor.model.verdicts import NOT_RECORDED
 from auditor.probe import Level
 from auditor.probe.sent import decode_sent
 from auditor.spec.mistakes import nearest
@@ -45,7 +46,7 @@ class Reading:
 
     @property
     def agree(self) -> bool:
-        """Every consumer takes a value, and it is the same one."""
+        """Every consumer is known to take a value, and it is the same one."""
         return len(set(self.keys.values())) == 1 and None not in self.keys.values()
 
     @property
@@ -53,12 +54,21 @@ class Reading:
         """Say how the consumers stand to each other, in a word or two; nothing where there is one."""
         if len(self.decodings) < 2:
             return ""
-        if self.agree:
-            return "read alike"
-        readings = {key for key in self.keys.values() if key is not None}
-        if not readings:
-            return "read by none"
-        return "read by some only" if len(readings) == 1 else "read differently"
+        asked = [key for name, key in self.keys.items() if self.decodings[name].status != NOT_RECORDED]
+        if not asked:
+            return "recorded for none"
+        unknown = len(self.keys) - len(asked)
+        return _agreement(asked) + (f", not recorded for {unknown}" if unknown else "")
+
+
+def _agreement(keys: Sequence[str | None]) -> str:
+    """Say how consumers that were asked stand to each other."""
+    readings = {key for key in keys if key is not None}
+    if not readings:
+        return "read by none"
+    if len(readings) > 1:
+        return "read differently"
+    return "read by some only" if None in keys else "read alike"
 
 
 def read_strings(

@@ -12,6 +12,7 @@ from typing import Any
 
 from auditor.decode.locales import locale_variables
 from auditor.decode.payload_rows import PayloadKeys
+from auditor.decode.records import record_config
 from auditor.decode.service import secrets_of, service_config
 from auditor.errors import ConsumerError
 from auditor.model.environment import BASE, Environment
@@ -171,6 +172,7 @@ def config_of(
         "server": consumer.server and os.path.abspath(spec.folder / Path(consumer.server).expanduser()),
         "compiled": googlesql_code(consumer),
         "command": list(consumer.command),
+        "record": record_config(spec, consumer),
         "service": service_config(consumer),
         "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,

@@ -70,6 +70,7 @@ class Column:
     by_environment: tuple[dict[str, Any], ...] = ()
     flips: dict[str, int] = dataclasses.field(default_factory=dict)  # factor: cases whose verdict is another somewhere
     hints: tuple[str, ...] = ()  # what its text alone suggests that it depends on; no proof
+    label_note: str = ""  # what the label comes to: as of when, or what stands for what
 
     @property
     def accepted(self) -> int:
@@ -218,6 +219,7 @@ class ConsumerSummary:
     settings: dict[str, str]
     not_varied: tuple[str, ...] = ()
     not_fixed: tuple[str, ...] = ()
+    label_note: str = ""
 
 
 @dataclass(frozen=True)

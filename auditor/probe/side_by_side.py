@@ -14,7 +14,7 @@ from auditor.model.dependence import Probed
 from auditor.probe.environments import Course, Level, course_of, zones_for
 from auditor.probe.launch import InBase, Launcher, Report, silent
 from auditor.probe.phases import Record
-from auditor.probe.probe import probe_consumer
+from auditor.probe.probe import of_records, probe_consumer
 from auditor.probe.questions import Question
 from auditor.spec.models import AuditSpec
 
@@ -62,7 +62,10 @@ def probe_side_by_side(
                 without=subject.in_base.inapplicable,
                 batches_of=len(subject.questions) if consumer.batch else 0,
                 is_service=consumer.adapter == "http",
+                is_recorded=consumer.adapter == "recorded",
             )
+            if consumer.adapter == "recorded":
+                return of_records(name, course), course
             launcher = Launcher(
                 spec,
                 consumer,

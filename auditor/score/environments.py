@@ -16,7 +16,7 @@ from duckdb import DuckDBPyConnection
 from auditor.model.dependence import Probed
 from auditor.model.environment import FACTORS, Environment
 from auditor.model.run import Column
-from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF
+from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF, NOT_RECORDED
 from auditor.score.verdict_table import TYPED
 from auditor.spec.models import AuditSpec, FieldSpec
 
@@ -163,6 +163,7 @@ def _add_flips(
     moved = "SELECT unit, s, k FROM moves WHERE environment = $environment AND consumer = "
     references = f"{moved}{decoder}" if truth_moves else "SELECT NULL::BIGINT AS unit, '' AS s, '' AS k WHERE false"
     truth = f"CASE WHEN tm.unit IS NOT NULL THEN tm.k ELSE t.k{decoder} END"
+    unread = f"coalesce(t.s{decoder} = '{LETTER_OF[NOT_RECORDED]}', false)"  # records do not move
     status = f"CASE WHEN um.unit IS NOT NULL THEN um.s ELSE u.s{i} END"
     key = f"CASE WHEN um.unit IS NOT NULL THEN um.k ELSE u.k{i} END"
     blocked = " ".join(f"WHEN '{name}' THEN '{LETTER_OF[name]}'" for name in BLOCKED_VERDICTS)
@@ -175,8 +176,9 @@ def _add_flips(
         SELECT $environment, $factor, case_row, n, before, after FROM (
             SELECT substr(j.pattern, {position}, 1) AS before, j.n, j.case_row, CASE
                 WHEN before IN ('-', 'x') THEN before
-                WHEN {truth} IS NULL THEN '!'
+                WHEN {truth} IS NULL AND NOT {unread} THEN '!'
                 WHEN j.outcome <> 'judged' THEN CASE j.outcome {blocked} END
+                WHEN {unread} THEN '{LETTER_OF[NOT_RECORDED]}'
                 WHEN {nothing} THEN 'a'
                 WHEN {status} = 'v' THEN CASE WHEN {key} = {truth} THEN 'o' ELSE 'w' END
                 ELSE {status} END AS after

@@ -218,7 +218,7 @@ def _masks_sql(places: Sequence[tuple[int, int]], *, is_one: bool) -> str:
 
 
 def _pair_bits(left: int, right: int) -> str:
-    """SQL: a bit per count of a `Disagreement`, set where a row counts there; none where one reads nothing."""
-    return f"""CASE WHEN s{left} IS NULL OR s{right} IS NULL THEN 0
+    """SQL: a bit per count of a `Disagreement`, set where a row counts there; none where one was asked nothing."""
+    return f"""CASE WHEN coalesce(s{left}, 'N') = 'N' OR coalesce(s{right}, 'N') = 'N' THEN 0
         WHEN s{left} = 'v' AND s{right} = 'v' THEN CASE k{left} = k{right} WHEN true THEN 3 WHEN false THEN 5 ELSE 1 END
         WHEN s{left} = 'v' THEN 9 WHEN s{right} = 'v' THEN 17 ELSE 33 END::BIGINT"""

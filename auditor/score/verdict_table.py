@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from duckdb import DuckDBPyConnection
 
 from auditor.errors import InternalError
-from auditor.model.verdicts import BLOCKED_VERDICTS, LETTER_OF
+from auditor.model.verdicts import BLOCKED_VERDICTS, LETTER_OF, NOT_RECORDED
 from auditor.spec.models import AuditSpec, FieldSpec
 
 #: Number of the pseudo-consumer `typed` in the outcome table's column names: s_typed, v_typed, k_typed.
@@ -111,25 +111,27 @@ def _letter_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, ind
     The order of the branches is the order of the decisions.
     """
     i = index[consumer]
-    truth = _truth_sql(fields, consumer, index)
+    truth, unread = _truth_sql(fields, consumer, index), _truth_sql(fields, consumer, index, "s")
+    unread = f"coalesce({unread} = '{LETTER_OF[NOT_RECORDED]}', false)"
     blocked = " ".join(f"WHEN '{name}' THEN '{LETTER_OF[name]}'" for name in BLOCKED_VERDICTS)
     nothing = "p.prediction IS NULL"
     if spec.consumers[consumer].receives == "text":
         nothing += " OR p.prediction = 'null'"
     return f"""CASE
         WHEN p.reference IS NULL THEN CASE WHEN {_GIVEN} THEN '{LETTER_OF["unexpected"]}' ELSE '-' END
-        WHEN {truth} IS NULL THEN '!'
+        WHEN {truth} IS NULL AND NOT {unread} THEN '!'
         WHEN p.outcome <> 'judged' THEN CASE p.outcome {blocked} END
+        WHEN {unread} THEN '{LETTER_OF[NOT_RECORDED]}'
         WHEN {nothing} THEN 'a'
         WHEN u.s{i} = 'v' THEN CASE WHEN u.k{i} = {truth} THEN 'o' ELSE 'w' END
         ELSE u.s{i} END"""
 
 
-def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
-    """SQL for the key of the reference, by the field's decoder."""
+def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int], letter: str = "k") -> str:
+    """SQL for the key of the reference (with the letter s: its status), by the field's decoder."""
     decoded: dict[str, list[str]] = {}
     for field in fields:
-        decoded.setdefault(f"t.k{_decoder(field, consumer, index)}", []).append(field.name)
+        decoded.setdefault(f"t.{letter}{_decoder(field, consumer, index)}", []).append(field.name)
     if len(decoded) == 1:
         return next(iter(decoded))
     whens = (f"WHEN {_among('p.field', names)} THEN {key}" for key, names in decoded.items())

@@ -96,6 +96,7 @@ CONSUMER: dict[str, Kind] = {
     "retries": RETRIES,
     "redirects": FLAG,
     "version": TEXT,
+    "results": TEXT,
     "planned": FLAG,
 }
 
@@ -126,13 +127,14 @@ ADAPTERS_OF: dict[str, tuple[str, ...]] = {
     "batch": ("python",),
     "interpreter": ("python", "pydantic"),
     "command": ("process",),
-    "engine": ("sql",),
+    "engine": ("sql", "recorded"),
     "statement": ("sql",),
     "connection": ("sql",),
     "server": ("sql",),
     "model": ("pydantic", "sql"),
     "scope": ("pydantic", "sql"),
-    "settings": ("sql",),
+    "settings": ("sql", "recorded"),
+    "results": ("recorded",),
     "root": ("python", "pydantic", "sql", "process"),
     "env": ("python", "pydantic", "sql", "process"),
     **dict.fromkeys(

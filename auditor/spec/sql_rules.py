@@ -7,6 +7,7 @@ from pathlib import Path
 
 from auditor.spec.entry import Entry
 from auditor.spec.mistakes import Mistakes
+from auditor.spec.recorded_rules import WAREHOUSES
 
 #: The statements that an engine has beside the cast.
 STATEMENTS = {"sqlite": ("insert",), "postgres": ("insert", "copy"), "mariadb": ("insert",)}
@@ -36,6 +37,12 @@ def check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> N
     engine = consumer.get("engine")
     if not consumer.has("engine"):
         mistakes.add(("consumers", name, "engine"), "is missing", 'add engine = "duckdb"')
+    elif engine in WAREHOUSES:
+        what = f"{engine} cannot be run here, so nothing here is what it would give"
+        hint = (
+            f'adapter = "recorded", results = "recorded/{name}.csv": `auditor record {name}` gives the SQL to run in it'
+        )
+        mistakes.add(("consumers", name, "engine"), what, hint)
     elif engine is not None:
         _check_server(name, engine, consumer, mistakes)
         if not consumer.has("memory") and engine in MEMORY:
