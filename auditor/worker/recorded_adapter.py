@@ -10,7 +10,7 @@ import re
 
 from .engine_common import Column
 from .engine_sqlalchemy import tagger_of
-from .engine_texts import tag_column
+from .engine_texts import date_text, datetime_text, tag_column
 from .recorded_file import AGAIN, Answer, read_records
 from .trouble import StartError
 
@@ -30,11 +30,14 @@ TAGS = (
     (r"(timestamp|datetime|smalldatetime)", "datetime"),
     (r"date", "date"),
     (r"time", "time"),
-    (r"(u?int|bigint|smallint|tinyint|mediumint|hugeint|integer|long|short|byte\b|serial)", "int"),
+    (r"(u?int|bigint|smallint|tinyint|mediumint|hugeint|integer|long$|short|byte$|serial)", "int"),
     (r"(numeric|decimal|bignumeric|bigdecimal|number|fixed|smallmoney|money)", "decimal"),
     (r"(float|double|real)", "float"),
     (r"(bool|bit$)", "bool"),
-    (r"(varchar|n?varchar|nchar|char|character|text|string|uuid|name$|uniqueidentifier)", "text"),
+    (
+        r"(varchar|n?varchar|nchar|char|character|text|(tiny|medium|long|n)text|string|uuid|name$|uniqueidentifier|enum|json)",
+        "text",
+    ),
 )
 WRAPPED = re.compile(r"^(?:(?:nullable|lowcardinality)\()+")
 
@@ -45,7 +48,12 @@ def tag_of(kind: str, field: str) -> "Union[str, Callable[[str], Optional[str]]]
     for pattern, tag in TAGS:
         if re.match(pattern, name):
             return tagger_of(field) if field == "boolean" and tag == "int" else tag
-    return tagger_of(field)
+    return written_moment if field in ("date", "datetime") else tagger_of(field)
+
+
+def written_moment(text: str) -> "Optional[str]":
+    """Tag a date or a moment by its form: an engine that names no type writes dates such as 0000-00-00, too."""
+    return date_text(text) or datetime_text(text)
 
 
 class RecordedAdapter:

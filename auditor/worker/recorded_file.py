@@ -1,9 +1,10 @@
 """The file of a warehouse's answers: CSV or JSON lines, as the warehouse or its client exported them.
 
-The columns, in any order and any case: `field`; `raw`, the string that was read, as JSON text; `status` (``value``,
-``null``, ``rejected``, ``about``), which alone decides, never whether a cell is empty; `value`, the engine's own text;
-and, where the file has them, `type`, the engine's name of its type; `error`; `seen`, what the engine says of the string
-that it read (MD5, or the bytes in hexadecimal). A row ``about`` names in `raw` what `value` says: ``engine``,
+The columns, in any order and any case: `field`; `raw_json` (or `raw`), the string that was read, as JSON text;
+`status` (``value``, ``null``, ``rejected``, ``about``), which alone decides, never whether a cell is empty;
+`value`, the engine's own text; and, where the file has them, `type`, the engine's name of its type; `error`; `seen`,
+what the engine says of the string that it read (MD5, or the bytes in hexadecimal). A row ``about`` names in `raw_json`
+what `value` says: ``engine``,
 ``version``, ``recorded_at``, ``contract.FIELD``, ``setting.NAME``. A header may be repeated: files can be appended.
 """
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from typing import Any, Dict, Iterator, List, Tuple
 
     Row = Dict[str, str]
+
+#: Some products know the word `raw` as one of their own.
+NAMES = {"raw_json": "raw"}
 
 NEEDED = ("field", "raw", "status", "value")
 STATUSES = ("value", "null", "rejected", "about")
@@ -104,7 +108,7 @@ def csv_rows(text: str, tried: str) -> "Iterator[Tuple[int, Row]]":
     try:
         for cells in reader:
             line, start = start, reader.line_num + 1
-            lowered = [cell.strip().lower() for cell in cells]
+            lowered = [named(cell) for cell in cells]
             if not names:
                 names = lowered
                 see_columns(names, tried)
@@ -130,7 +134,7 @@ def json_rows(text: str, tried: str) -> "Iterator[Tuple[int, Row]]":
             raise StartError(tried, "line %d is no JSON: %s" % (line, error), AGAIN) from error
         if not isinstance(found, dict):
             raise StartError(tried, "line %d is no JSON object" % line, AGAIN)
-        row = {str(name).strip().lower(): cell for name, cell in found.items()}
+        row = {named(str(name)): cell for name, cell in found.items()}
         row = {name: "" if cell is None else cell for name, cell in row.items()}
         for name in ("status", "field", "raw"):
             row.setdefault(name, "")
@@ -140,6 +144,12 @@ def json_rows(text: str, tried: str) -> "Iterator[Tuple[int, Row]]":
             seen = "line %d: %s is %s, not a text" % (line, odd[0], json.dumps(row[odd[0]])[:LONGEST_SHOWN])
             raise StartError(tried, seen, "export texts: a number or a date of JSON is not what the engine wrote")
         yield line, row
+
+
+def named(name: str) -> str:
+    """Give a column's name as it is known here."""
+    name = name.strip().lower()
+    return NAMES.get(name, name)
 
 
 def see_columns(names: "List[str]", tried: str) -> None:
