@@ -88,7 +88,7 @@ def summarise_consumers(
             name=name,
             owner=consumer.owner or name,
             adapter=consumer.adapter,
-            label=label_of(consumer),
+            label=label_of(consumer, readiness[name]),
             label_note=label_note(consumer, readiness[name]),
             version=readiness[name].version,
             settings=readiness[name].settings,
@@ -142,7 +142,7 @@ def all_columns(
 def _traits(consumer: ConsumerSpec, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
     scope = ready.scope_of(field)
     note = ready.scope_note if scope == ready.scope else ""
-    return ColumnTraits(label_of(consumer), scope, note, hints, label_note(consumer, ready))
+    return ColumnTraits(label_of(consumer, ready), scope, note, hints, label_note(consumer, ready))
 
 
 def summarise_fields(

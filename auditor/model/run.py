@@ -196,9 +196,7 @@ class Finding:
     share: float | None
     fingerprint: str
     witnesses: tuple[Witness, ...] = ()
-    shapes: dict[str, dict[str, int]] = dataclasses.field(
-        default_factory=dict
-    )  # e.g. {"rejected": {"Mmmmm d, dddd": 12}}
+    shapes: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)  # {"rejected": {"dddd": 12}}
     location: Location | None = None
 
     @property

@@ -96,6 +96,7 @@ CONSUMER: dict[str, Kind] = {
     "retries": RETRIES,
     "redirects": FLAG,
     "version": TEXT,
+    "production": TEXT,
     "results": TEXT,
     "planned": FLAG,
 }
@@ -134,6 +135,7 @@ ADAPTERS_OF: dict[str, tuple[str, ...]] = {
     "model": ("pydantic", "sql"),
     "scope": ("pydantic", "sql"),
     "settings": ("sql", "recorded"),
+    "production": ("sql",),
     "results": ("recorded",),
     "root": ("python", "pydantic", "sql", "process"),
     "env": ("python", "pydantic", "sql", "process"),

@@ -161,6 +161,9 @@ class ConsumerSpec(Table):
     version: str | None = Field(
         None, description="HTTP: where the service says its version: the name of a header, or a url of the same host."
     )
+    production: str | None = Field(
+        None, description="SQL: product and version that production runs, where that is not what is audited."
+    )
     results: str | None = Field(
         None,
         description="Recorded: file of what a warehouse gave for the SQL of `auditor record` (CSV or JSONL).",

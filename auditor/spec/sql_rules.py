@@ -7,6 +7,7 @@ from pathlib import Path
 
 from auditor.spec.entry import Entry
 from auditor.spec.mistakes import Mistakes
+from auditor.spec.production import mistake_in
 from auditor.spec.recorded_rules import WAREHOUSES
 
 #: The statements that an engine has beside the cast.
@@ -45,6 +46,7 @@ def check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> N
         mistakes.add(("consumers", name, "engine"), what, hint)
     elif engine is not None:
         _check_server(name, engine, consumer, mistakes)
+        _check_production(name, engine, consumer, mistakes)
         if not consumer.has("memory") and engine in MEMORY:
             consumer.values["memory"] = MEMORY[engine]
         if not consumer.has("timeout") and engine in TIMEOUT:
@@ -71,6 +73,13 @@ def _check_model(name: str, engine: str | None, consumer: Entry, folder: Path, m
         what = f"there is no file {folder / consumer.get('root', '.') / model}"
         base = "the consumer's root" if consumer.has("root") else "the folder of the spec"
         mistakes.add(("consumers", name, "model"), what, f"the path is relative to {base}")
+
+
+def _check_production(name: str, engine: str, consumer: Entry, mistakes: Mistakes) -> None:
+    production = consumer.get("production")
+    found = mistake_in(engine, production) if production is not None else None
+    if found is not None:
+        mistakes.add(("consumers", name, "production"), *found)
 
 
 def _check_server(name: str, engine: str, consumer: Entry, mistakes: Mistakes) -> None:
