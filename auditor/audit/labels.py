@@ -17,6 +17,8 @@ def label_of(consumer: ConsumerSpec, ready: Readiness) -> str:
         return "planned"
     if consumer.adapter == "recorded":
         return "recorded"
+    if consumer.emulate:
+        return "emulated"
     return "reference" if _gap(consumer, ready) else "native"
 
 
@@ -24,6 +26,9 @@ def label_note(consumer: ConsumerSpec, ready: Readiness) -> str:
     """Say what the label comes to, or nothing where that is plain."""
     if consumer.adapter == "recorded":
         return f"native as of {ready.settings['recorded_at'][:10]}, {ready.settings['engine']}"
+    if consumer.emulate:
+        ran = f"sqlglot {ready.settings['sqlglot']} in {ready.settings['engine']}"
+        return f"{consumer.engine}'s text by {ran}"
     return _gap(consumer, ready)
 
 

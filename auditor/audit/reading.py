@@ -102,11 +102,13 @@ def read_strings(
         ready = {name: session.readiness for name, session in sessions.items()}
         hints = {name: field_hints(session.plan, session.readiness) for name, session in sessions.items()}
     hinted = {name: hints[name][field_name] for name in decoded if field_name in hints[name]}
+    emulated = [name for name in decoded if spec.consumers[name].emulate]
     elsewhere = probe_strings(spec, spec.fields[field_name], sent, decoded, ready, probe)
     for name, found in company.items():
         elsewhere[name] = with_company(elsewhere[name], spec.fields[field_name], tokens, found)
     return tuple(
-        _reading(spec.fields[field_name], token, i, decoded, elsewhere, hinted) for i, token in enumerate(tokens)
+        _without(emulated, _reading(spec.fields[field_name], token, i, decoded, elsewhere, hinted))
+        for i, token in enumerate(tokens)
     )
 
 
@@ -119,6 +121,13 @@ def as_token(text: str, *, is_json: bool = False) -> str:
     except ValueError as error:
         raise AuditorError(f"{text!r} is no JSON value: {error}") from error
     return text.strip()
+
+
+def _without(emulated: Sequence[str], reading: Reading) -> Reading:
+    """Leave those that are emulated out of who agrees with whom, and say what they are."""
+    keys = {name: key for name, key in reading.keys.items() if name not in emulated}
+    hints = dict.fromkeys(emulated, ("it is emulated: the warehouse itself may read another value",))
+    return dataclasses.replace(reading, keys=keys, hints=reading.hints | hints)
 
 
 def _reading(

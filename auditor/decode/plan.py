@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from auditor.decode.emulation import emulation_config
 from auditor.decode.locales import locale_variables
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.records import record_config
@@ -184,6 +185,7 @@ def config_of(
         "launcher": [],
         # Where zones are compared: now, and in two seasons of the clock's year.
         "instants": [clock, clock - 90 * 86400.0, clock + 90 * 86400.0],
+        **emulation_config(consumer),
     }
 
 

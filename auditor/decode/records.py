@@ -27,5 +27,6 @@ def record_config(spec: AuditSpec, consumer: ConsumerSpec) -> dict[str, Any] | N
     return {
         "file": os.path.abspath(spec.folder / consumer.results),
         "shown": consumer.results,
+        "lists": consumer.calibrate is not None,
         "contracts": {field: contract_of(consumer, field) for field in consumer.reads},
     }

@@ -8,7 +8,7 @@ from dataclasses import replace
 from auditor.model.dependence import Answer, Place, Probed
 from auditor.model.environment import Environment
 from auditor.probe.changes import phase_one
-from auditor.probe.environments import BATCHES, OF_RECORDS, Course
+from auditor.probe.environments import BATCHES, Course
 from auditor.probe.isolate import Isolation
 from auditor.probe.launch import PART_OF, Launcher
 from auditor.probe.phases import Record
@@ -49,9 +49,10 @@ def probe_consumer(launcher: Launcher, questions: Mapping[str, Question], course
     )
 
 
-def of_records(consumer: str, course: Course) -> Probed:
-    """Give what the probes of a recorded consumer come to: it is not asked again, so that nothing is varied."""
-    return Probed(consumer, (), (), (f"environment: {OF_RECORDS}",), (), fixed=tuple(course.pinned))
+def unprobed(consumer: str, course: Course) -> Probed:
+    """Give what the probes come to of a consumer that is not asked again: nothing is varied, for one reason."""
+    why = dict.fromkeys(f"environment: {reason}" for reason in course.pinned.values())
+    return Probed(consumer, (), (), tuple(why), (), fixed=tuple(course.pinned))
 
 
 def _was_changed(factor: str, launched: Iterable[Environment], base: Environment) -> bool:

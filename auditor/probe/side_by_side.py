@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.stop import Stop
 from auditor.model.dependence import Probed
-from auditor.probe.environments import Course, Level, course_of, zones_for
+from auditor.probe.environments import OF_EMULATION, OF_RECORDS, Course, Level, course_of, zones_for
 from auditor.probe.launch import InBase, Launcher, Report, silent
 from auditor.probe.phases import Record
-from auditor.probe.probe import of_records, probe_consumer
+from auditor.probe.probe import probe_consumer, unprobed
 from auditor.probe.questions import Question
-from auditor.spec.models import AuditSpec
+from auditor.spec.models import AuditSpec, ConsumerSpec
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,13 @@ class Subject:
     in_base: InBase
     record: Record
     report: Report = silent
+
+
+def fixed_by(consumer: ConsumerSpec) -> str:
+    """Say why nothing is varied for a consumer, or nothing where it is."""
+    if consumer.adapter == "recorded":
+        return OF_RECORDS
+    return OF_EMULATION if consumer.emulate else ""
 
 
 def probe_side_by_side(
@@ -62,10 +69,10 @@ def probe_side_by_side(
                 without=subject.in_base.inapplicable,
                 batches_of=len(subject.questions) if consumer.batch else 0,
                 is_service=consumer.adapter == "http",
-                is_recorded=consumer.adapter == "recorded",
+                fixed_by=fixed_by(consumer),
             )
-            if consumer.adapter == "recorded":
-                return of_records(name, course), course
+            if fixed_by(consumer):
+                return unprobed(name, course), course
             launcher = Launcher(
                 spec,
                 consumer,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 
 from auditor.database import connect
-from auditor.decode.folders import SPILL, open_folder
+from auditor.decode.folders import open_spill
 from auditor.findings.probes import probe_tokens
 from auditor.load import load
 from auditor.spec.models import AuditSpec, ConsumerSpec
@@ -16,7 +16,7 @@ from auditor.spec.models import AuditSpec, ConsumerSpec
 def strings_of(spec: AuditSpec, consumer: ConsumerSpec) -> dict[str, tuple[str, ...]]:
     """Give the distinct strings of each field that the consumer reads, predictions and references, in file order."""
     fields = [name for name in spec.fields if name in consumer.reads]
-    with ExitStack() as folders, closing(connect(open_folder(folders, SPILL))) as connection:
+    with ExitStack() as folders, closing(connect(open_spill(folders))) as connection:
         load(spec, connection)
         rows = connection.execute(
             "SELECT field, token FROM (SELECT field, prediction AS token, first_row FROM pairs"

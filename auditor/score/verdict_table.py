@@ -102,7 +102,7 @@ def _pattern_sql(
             letter = _letter_sql(spec, [spec.fields[name] for name in read], consumer, index)
             all_read = len(read) == len(fields)
             letters.append(letter if all_read else f"CASE WHEN {_among('p.field', read)} THEN {letter} ELSE '' END")
-    return " || ".join(letters)
+    return " || ".join(letters) or "''"
 
 
 def _letter_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:

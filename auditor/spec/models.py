@@ -161,6 +161,12 @@ class ConsumerSpec(Table):
     version: str | None = Field(
         None, description="HTTP: where the service says its version: the name of a header, or a url of the same host."
     )
+    emulate: bool = Field(
+        False, description="SQL: the text of a warehouse out of reach is transpiled into DuckDB, and decides nothing."
+    )
+    calibrate: str | None = Field(
+        None, description="SQL: records of the warehouse that an emulation is held against (see `results`)."
+    )
     production: str | None = Field(
         None, description="SQL: product and version that production runs, where that is not what is audited."
     )

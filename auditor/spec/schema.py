@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from auditor.spec.keys import ADAPTERS_OF, SHORTHANDS, TABLES, TOP, TYPES_OF, description, required
-from auditor.spec.recorded_rules import RECORDABLE, WAREHOUSES
+from auditor.spec.recorded_rules import RECORDABLE
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -75,7 +75,6 @@ def _consumer_rules() -> list[dict[str, Any]]:
             "sql",
             {
                 "required": ["engine"],
-                "properties": {"engine": {"not": {"enum": list(WAREHOUSES)}}},
                 "anyOf": [{"required": ["model"]}, {"required": ["reads"]}],
             },
         ),

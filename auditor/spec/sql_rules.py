@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from auditor.spec.emulation_rules import check_emulation
 from auditor.spec.entry import Entry
 from auditor.spec.mistakes import Mistakes
 from auditor.spec.production import mistake_in
@@ -35,16 +36,11 @@ def statements_of(engine: str | None) -> tuple[str, ...]:
 
 def check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
     """Note the mistakes of an SQL consumer."""
+    check_emulation(name, consumer, mistakes)
     engine = consumer.get("engine")
     if not consumer.has("engine"):
         mistakes.add(("consumers", name, "engine"), "is missing", 'add engine = "duckdb"')
-    elif engine in WAREHOUSES:
-        what = f"{engine} cannot be run here, so nothing here is what it would give"
-        hint = (
-            f'adapter = "recorded", results = "recorded/{name}.csv": `auditor record {name}` gives the SQL to run in it'
-        )
-        mistakes.add(("consumers", name, "engine"), what, hint)
-    elif engine is not None:
+    elif engine is not None and engine not in WAREHOUSES:
         _check_server(name, engine, consumer, mistakes)
         _check_production(name, engine, consumer, mistakes)
         if not consumer.has("memory") and engine in MEMORY:

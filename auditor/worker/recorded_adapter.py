@@ -118,7 +118,9 @@ class RecordedAdapter:
         )
         parts = {"results": self.records.sha256, "engine": about["engine"], "version": about["version"]}
         canary: "Dict[str, Any]" = {"clock": None, "offsets": [], "locale": "", "hash_seed": None}
-        return {"reads": self.reads, "version_parts": parts, "settings": settings, "canary": canary}
+        strings = {field: list(self.values[field]) for field in self.reads} if self.record["lists"] else {}
+        ready = {"reads": self.reads, "version_parts": parts, "settings": settings, "canary": canary}
+        return {**ready, "recorded": strings}
 
     def decode_batch(self, field: str, values: "List[str]") -> "Tuple[List[Optional[str]], Dict[int, List[str]]]":
         """Answer from the records."""
