@@ -93,6 +93,9 @@ def abilities_of(spec: AuditSpec) -> Iterator[Ability]:
         if consumer.adapter == "recorded":
             yield _of_records(spec, consumer)
             continue
+        if consumer.emulate:
+            yield Ability(f"consumer {name}", None, "not tried: it is emulated, and nothing is varied")
+            continue
         if consumer.adapter not in PYTHON_ADAPTERS or consumer.engine not in (None, *LINKED_ENGINES):
             what = f"the engine {consumer.engine}" if consumer.engine else "a program of its own"
             what = "a service, whose environment is its own" if consumer.adapter == "http" else what

@@ -13,7 +13,6 @@ from auditor.model.decoding import Decoding
 from auditor.model.dependence import ProbeSummary
 
 Severity = Literal["high", "medium", "low", "info"]
-
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low", "info")
 
 SCHEMA = 1
@@ -113,6 +112,7 @@ class ShapeRow:
     accepted: dict[str, int]
     ok: dict[str, int]
     alike: bool
+    not_recorded: dict[str, int] = dataclasses.field(default_factory=dict)  # cases on which a consumer has no verdict
 
 
 @dataclass(frozen=True)

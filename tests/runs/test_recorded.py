@@ -132,6 +132,7 @@ def test_nothing_is_varied_and_every_report_says_so_and_as_of_when(workspace: Pa
         assert "environment not varied" in text
     again = CliRunner().invoke(app, ["report", "latest"])
     assert words in again.output.replace("\n      ", " ")
+    assert '<td class="muted">not recorded</td>' not in (workspace / "r.html").read_text()
     document = json.loads((workspace / "r.json").read_text())
     column = next(one for one in document["columns"] if one["consumer"] == "warehouse")
     assert (column["label"], column["label_note"]) == ("recorded", words)
@@ -162,3 +163,14 @@ def test_the_version_is_that_of_the_file_and_the_manifest_that_of_the_cases(work
     assert first.manifest_sha256 == second.manifest_sha256
     assert first.consumers[0].version != second.consumers[0].version
     assert second.column("effective_date", "warehouse").blocked_by == {"missing": 1}
+
+
+def test_a_shape_of_which_nothing_is_recorded_is_not_shown_as_refused(workspace: Path) -> None:
+    write(workspace, "typed", PREDICTIONS | {"5": "5.3.2024", "4": "2024-03-06"}, REFERENCES)
+    run = auditor.run(workspace / "audit.toml", probe="off")
+    shapes = {row.shape: row for row in run.run.fields[0].shapes}
+    assert shapes["d.d.dddd"].not_recorded == {"warehouse": 1}
+    assert (shapes["dddd-dd-dd"].rows, shapes["dddd-dd-dd"].not_recorded) == (2, {"warehouse": 1})
+    page = run.write(workspace / "r.html").read_text()
+    assert page.count('<td class="muted">not recorded</td>') == 1
+    assert "1/1<small>1 right</small>" in page
