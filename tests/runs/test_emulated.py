@@ -103,6 +103,8 @@ def test_its_column_says_what_it_is_and_is_struck_through(workspace: Path) -> No
     for name in ("r.md", "r.html", "r.csv", "r.json"):
         assert "not calibrated: decides nothing" in (workspace / name).read_text()
     assert "emulated: snowflake's text" in told.output
+    assert told.output.count("the rate decides nothing") == 1
+    assert "<s>" in (workspace / "r.html").read_text()
     consumer = next(one for one in auditor.load("latest").run.consumers if one.name == "warehouse")
     assert consumer.settings["original.total"] == "try_cast(replace({value}, ',', '') as decimal(18, 2))"
 
