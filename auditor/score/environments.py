@@ -163,7 +163,7 @@ def _add_flips(
     moved = "SELECT unit, s, k FROM moves WHERE environment = $environment AND consumer = "
     references = f"{moved}{decoder}" if truth_moves else "SELECT NULL::BIGINT AS unit, '' AS s, '' AS k WHERE false"
     truth = f"CASE WHEN tm.unit IS NOT NULL THEN tm.k ELSE t.k{decoder} END"
-    unread = f"coalesce(t.s{decoder} = '{LETTER_OF[NOT_RECORDED]}', false)"  # records do not move
+    unread = f"coalesce(t.s{decoder} = '{LETTER_OF[NOT_RECORDED]}', false)" if truth_moves else "false"
     status = f"CASE WHEN um.unit IS NOT NULL THEN um.s ELSE u.s{i} END"
     key = f"CASE WHEN um.unit IS NOT NULL THEN um.k ELSE u.k{i} END"
     blocked = " ".join(f"WHEN '{name}' THEN '{LETTER_OF[name]}'" for name in BLOCKED_VERDICTS)

@@ -111,8 +111,7 @@ def _letter_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, ind
     The order of the branches is the order of the decisions.
     """
     i = index[consumer]
-    truth, unread = _truth_sql(fields, consumer, index), _truth_sql(fields, consumer, index, "s")
-    unread = f"coalesce({unread} = '{LETTER_OF[NOT_RECORDED]}', false)"
+    truth, unread = _truth_sql(fields, consumer, index), _unread_sql(spec, fields, consumer, index)
     blocked = " ".join(f"WHEN '{name}' THEN '{LETTER_OF[name]}'" for name in BLOCKED_VERDICTS)
     nothing = "p.prediction IS NULL"
     if spec.consumers[consumer].receives == "text":
@@ -127,15 +126,26 @@ def _letter_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, ind
         ELSE u.s{i} END"""
 
 
-def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int], letter: str = "k") -> str:
-    """SQL for the key of the reference (with the letter s: its status), by the field's decoder."""
+def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
+    """SQL for the key of the reference, by the field's decoder."""
     decoded: dict[str, list[str]] = {}
     for field in fields:
-        decoded.setdefault(f"t.{letter}{_decoder(field, consumer, index)}", []).append(field.name)
+        decoded.setdefault(f"t.k{_decoder(field, consumer, index)}", []).append(field.name)
     if len(decoded) == 1:
         return next(iter(decoded))
     whens = (f"WHEN {_among('p.field', names)} THEN {key}" for key, names in decoded.items())
     return f"CASE {' '.join(whens)} END"
+
+
+def _unread_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
+    """SQL for whether the records that a field's references are read from lack this one."""
+    lacking = []
+    for field in fields:
+        reader = consumer if field.reference == "each" else field.reference
+        if reader in spec.consumers and spec.consumers[reader].adapter == "recorded":
+            unread = f"coalesce(t.s{index[reader]} = '{LETTER_OF[NOT_RECORDED]}', false)"
+            lacking.append(f"({_among('p.field', [field.name])} AND {unread})")
+    return f"({' OR '.join(lacking)})" if lacking else "false"
 
 
 def _decoder(field: FieldSpec, consumer: str, index: Mapping[str, int]) -> str:
