@@ -174,3 +174,17 @@ def test_a_shape_of_which_nothing_is_recorded_is_not_shown_as_refused(workspace:
     page = run.write(workspace / "r.html").read_text()
     assert page.count('<td class="muted">not recorded</td>') == 1
     assert "1/1<small>1 right</small>" in page
+
+
+def test_a_reference_without_a_record_blocks_in_every_environment(workspace: Path) -> None:
+    """Case 2 is right on the 1st of March alone; of case 1 nobody knows, whatever the day."""
+    moving = '[consumers.app]\nadapter = "python"\nreads.effective_date = "parsers:read"\n'
+    write(workspace, "warehouse", {"1": "today", "2": "today"}, {"1": "2024-03-05", "2": "2024-03-01"})
+    spec = (workspace / "audit.toml").read_text()
+    (workspace / "audit.toml").write_text(spec.split("[consumers.app]")[0] + moving)
+    today = "datetime.date.today() if text == 'today' else datetime.date.fromisoformat(text)"
+    (workspace / "parsers.py").write_text(f"import datetime\n\n\ndef read(text):\n    return {today}\n")
+    column = auditor.run(workspace / "audit.toml").column("effective_date", "app")
+    assert (column.judged, column.blocked_by) == (1, {"not_recorded": 1})
+    assert column.flips["clock"] == 1
+    assert {entry["judged"] for entry in column.by_environment} == {1}
