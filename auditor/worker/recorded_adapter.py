@@ -10,7 +10,7 @@ import re
 
 from .engine_common import Column
 from .engine_sqlalchemy import tagger_of
-from .engine_texts import date_text, datetime_text, tag_column
+from .engine_texts import date_text, datetime_text, plain_text, tag_column
 from .recorded_file import AGAIN, Answer, read_records
 from .trouble import StartError
 
@@ -52,8 +52,8 @@ def tag_of(kind: str, field: str) -> "Union[str, Callable[[str], Optional[str]]]
 
 
 def written_moment(text: str) -> "Optional[str]":
-    """Tag a date or a moment by its form: an engine that names no type writes dates such as 0000-00-00, too."""
-    return date_text(text) or datetime_text(text)
+    """Tag a date or a moment by its form; 0000-00-00 is a text, of which no date field takes a value."""
+    return date_text(text) or datetime_text(text) or plain_text(text)
 
 
 class RecordedAdapter:

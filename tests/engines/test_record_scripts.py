@@ -210,8 +210,8 @@ def test_the_records_are_what_the_engine_itself_gives(engine: str, tmp_path: Pat
     assert not script.left_out
     assert script.text.isascii()
     (tmp_path / "warehouse.csv").write_text(RUN[engine](script))
-    record = {"file": str(tmp_path / "warehouse.csv"), "shown": "warehouse.csv"}
-    record["contracts"] = {field: contract_of(consumer, field) for field in consumer.reads}  # type: ignore[assignment]
+    record: dict[str, Any] = {"file": str(tmp_path / "warehouse.csv"), "shown": "warehouse.csv", "lists": False}
+    record["contracts"] = {field: contract_of(consumer, field) for field in consumer.reads}
     kinds = {field: KINDS[field] for field in consumer.reads}
     recorded = open_adapter(
         {"consumer": "warehouse", "engine": engine, "record": record, "reads": consumer.reads, "fields": kinds}
