@@ -10,7 +10,7 @@ import re
 
 from .engine_common import Column
 from .engine_sqlalchemy import tagger_of
-from .engine_texts import date_text, datetime_text, plain_text, tag_column
+from .engine_texts import tag_column
 from .recorded_file import AGAIN, Answer, read_records
 from .trouble import StartError
 
@@ -48,12 +48,7 @@ def tag_of(kind: str, field: str) -> "Union[str, Callable[[str], Optional[str]]]
     for pattern, tag in TAGS:
         if re.match(pattern, name):
             return tagger_of(field) if field == "boolean" and tag == "int" else tag
-    return written_moment if field in ("date", "datetime") else tagger_of(field)
-
-
-def written_moment(text: str) -> "Optional[str]":
-    """Tag a date or a moment by its form; 0000-00-00 is a text, of which no date field takes a value."""
-    return date_text(text) or datetime_text(text) or plain_text(text)
+    return tagger_of(field)
 
 
 class RecordedAdapter:
