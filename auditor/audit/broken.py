@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from duckdb import DuckDBPyConnection
 
 from auditor.model.run import BrokenReference
-from auditor.model.verdicts import STATUS_OF
+from auditor.model.verdicts import NOT_RECORDED, STATUS_LETTER, STATUS_OF
 from auditor.score.verdict_table import number_of
 from auditor.spec.models import AuditSpec
 
@@ -66,7 +66,8 @@ def _faults(
     for name, token, payload, letter, error in connection.execute(
         f"SELECT o.field, o.token, o.payload, o.s{number}, f.error FROM outcomes o "
         "LEFT JOIN faults f ON f.unit = o.unit AND f.consumer = $consumer "
-        f"WHERE list_contains($fields, o.field) AND o.role_reference AND o.k{number} IS NULL",
+        f"WHERE list_contains($fields, o.field) AND o.role_reference AND o.k{number} IS NULL "
+        f"AND o.s{number} IS DISTINCT FROM '{STATUS_LETTER[NOT_RECORDED]}'",
         {"fields": fields, "consumer": consumer},
     ).fetchall():
         reason = error or "the parser returned no value (None, NaN or SQL NULL)"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from auditor.audit.labels import label_note
 from auditor.decode.clock import CLOCKS, LINKED_ENGINES, PRELOAD, PYTHON_ADAPTERS, TIME_MACHINE, VDSO, can_attribute
 from auditor.decode.locales import locale_state
 from auditor.decode.session import open_session
@@ -89,6 +90,12 @@ def abilities_of(spec: AuditSpec) -> Iterator[Ability]:
     What is no Python, or an engine of its own process, is not tried.
     """
     for name, consumer in spec.consumers.items():
+        if consumer.adapter == "recorded":
+            yield _of_records(spec, consumer)
+            continue
+        if consumer.emulate:
+            yield Ability(f"consumer {name}", None, "not tried: it is emulated, and nothing is varied")
+            continue
         if consumer.adapter not in PYTHON_ADAPTERS or consumer.engine not in (None, *LINKED_ENGINES):
             what = f"the engine {consumer.engine}" if consumer.engine else "a program of its own"
             what = "a service, whose environment is its own" if consumer.adapter == "http" else what
@@ -108,6 +115,17 @@ def abilities_of(spec: AuditSpec) -> Iterator[Ability]:
         said += [f"not reached: {text}" for text in ready.not_varied]
         said += [f"lines are candidates: {reason}"] if reason else []
         yield Ability(f"consumer {name}", not ready.not_fixed, "; ".join(said))
+
+
+def _of_records(spec: AuditSpec, consumer: ConsumerSpec) -> Ability:
+    """Read the records of a consumer: nothing in them can be varied, and they may be no records of it any more."""
+    name = f"consumer {consumer.name}"
+    try:
+        with open_session(spec, consumer, spec.environment.environment(), spec.fields) as session:
+            note = label_note(consumer, session.readiness)
+    except ConsumerError as error:
+        return Ability(name, False, f"{error.tried}: {error.seen}; {error.hint}".rstrip("; "))
+    return Ability(name, None, f"not tried: records, {note}, in which nothing can be varied")
 
 
 def _launch(

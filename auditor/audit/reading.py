@@ -15,6 +15,7 @@ from auditor.judge.answers import answer_at
 from auditor.load.tokens import string_token
 from auditor.model.decoding import Decoding, Decodings
 from auditor.model.environment import BASE
+from auditor.model.verdicts import NOT_RECORDED
 from auditor.probe import Level
 from auditor.probe.sent import decode_sent
 from auditor.spec.mistakes import nearest
@@ -45,7 +46,7 @@ class Reading:
 
     @property
     def agree(self) -> bool:
-        """Every consumer takes a value, and it is the same one."""
+        """Every consumer is known to take a value, and it is the same one."""
         return len(set(self.keys.values())) == 1 and None not in self.keys.values()
 
     @property
@@ -53,12 +54,21 @@ class Reading:
         """Say how the consumers stand to each other, in a word or two; nothing where there is one."""
         if len(self.decodings) < 2:
             return ""
-        if self.agree:
-            return "read alike"
-        readings = {key for key in self.keys.values() if key is not None}
-        if not readings:
-            return "read by none"
-        return "read by some only" if len(readings) == 1 else "read differently"
+        asked = [key for name, key in self.keys.items() if self.decodings[name].status != NOT_RECORDED]
+        if not asked:
+            return "recorded for none"
+        unknown = len(self.keys) - len(asked)
+        return _agreement(asked) + (f", not recorded for {unknown}" if unknown else "")
+
+
+def _agreement(keys: Sequence[str | None]) -> str:
+    """Say how consumers that were asked stand to each other."""
+    readings = {key for key in keys if key is not None}
+    if not readings:
+        return "read by none"
+    if len(readings) > 1:
+        return "read differently"
+    return "read by some only" if None in keys else "read alike"
 
 
 def read_strings(
@@ -92,11 +102,13 @@ def read_strings(
         ready = {name: session.readiness for name, session in sessions.items()}
         hints = {name: field_hints(session.plan, session.readiness) for name, session in sessions.items()}
     hinted = {name: hints[name][field_name] for name in decoded if field_name in hints[name]}
+    emulated = [name for name in decoded if spec.consumers[name].emulate]
     elsewhere = probe_strings(spec, spec.fields[field_name], sent, decoded, ready, probe)
     for name, found in company.items():
         elsewhere[name] = with_company(elsewhere[name], spec.fields[field_name], tokens, found)
     return tuple(
-        _reading(spec.fields[field_name], token, i, decoded, elsewhere, hinted) for i, token in enumerate(tokens)
+        _without(emulated, _reading(spec.fields[field_name], token, i, decoded, elsewhere, hinted))
+        for i, token in enumerate(tokens)
     )
 
 
@@ -109,6 +121,13 @@ def as_token(text: str, *, is_json: bool = False) -> str:
     except ValueError as error:
         raise AuditorError(f"{text!r} is no JSON value: {error}") from error
     return text.strip()
+
+
+def _without(emulated: Sequence[str], reading: Reading) -> Reading:
+    """Leave those that are emulated out of who agrees with whom, and say what they are."""
+    keys = {name: key for name, key in reading.keys.items() if name not in emulated}
+    hints = dict.fromkeys(emulated, ("it is emulated: the warehouse itself may read another value",))
+    return dataclasses.replace(reading, keys=keys, hints=reading.hints | hints)
 
 
 def _reading(

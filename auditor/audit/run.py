@@ -14,6 +14,7 @@ from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
+from auditor.audit.emulated import Emulated, calibrate, columns_apart, labelled
 from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, RunFinished, Tell, nobody
 from auditor.audit.moves import Probes, create_tables
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
@@ -31,7 +32,7 @@ from auditor.audit.summary import (
 )
 from auditor.audit.units import FieldUnits, count_units, create_units, field_units, payload_keys
 from auditor.database import connect, first_line, no_room
-from auditor.decode.folders import SPILL, open_folder
+from auditor.decode.folders import open_spill
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session
 from auditor.decode.sql_hints import field_hints
@@ -70,6 +71,8 @@ class _Decoded:
     """What the decoding phase gives: readers by field, consumers' numbers, and the probes' outcomes."""
 
     readers: dict[str, tuple[str, ...]]
+    deciding: dict[str, tuple[str, ...]]  # the same without those that take part in nothing
+    emulated: Emulated
     index: dict[str, int]
     sessions: Mapping[str, Session]
     probes: tuple[ProbeOutcome, ...]
@@ -99,7 +102,7 @@ def audit(
         with (
             starting or Starting(spec, list(spec.consumers.values())) as workers,
             ExitStack() as folders,
-            closing(connect(_open_spill(folders))) as connection,
+            closing(connect(open_spill(folders))) as connection,
         ):
             yield from _audit(connection, spec, workers, broken_references, probe, store, tell)
     except (duckdb.Error, MemoryError, OSError) as error:
@@ -108,17 +111,6 @@ def audit(
             raise
         raise AuditorError(
             f"the audit could not be done: {lack.cause}\n  seen:  {first_line(error)}\n  next:  {lack.step}"
-        ) from error
-
-
-def _open_spill(folders: ExitStack) -> str:
-    """Open the folder for what does not fit into memory."""
-    try:
-        return open_folder(folders, SPILL)
-    except OSError as error:
-        raise AuditorError(
-            f"no folder for temporary files can be made\n  seen:  {error}\n"
-            "  next:  free space or permissions there, or set TMPDIR to another folder"
         ) from error
 
 
@@ -137,10 +129,13 @@ def _audit(
     decoded = yield from _start_and_decode(connection, spec, workers, loaded, probe, tell, payloads=payloads)
     workers.close()
     yield Phase("comparing, and looking for bugs")
-    create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
-    run = _score(connection, spec, loaded, decoded, broken_references)
+    spec = decoded.emulated.ordered(spec)
+    create_judged(connection, spec, decoded.deciding, decoded.index, payloads=payloads)
+    run = _score(connection, spec, loaded, decoded, broken_references, payloads=payloads)
     folder = None
     if store:
+        if decoded.emulated.undecided:
+            create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
         folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
     yield RunFinished(run, folder)
 
@@ -204,7 +199,11 @@ def _decode(
     sessions: Mapping[str, Session],
     given: _Input,
 ) -> Generator[Progress | Phase, None, _Decoded]:
+    emulated = calibrate(spec, sessions)
+    spec = emulated.ordered(spec)
+    sessions = {name: sessions[name] for name in spec.consumers}
     readers, batches, units = _readers(spec, sessions), given.batches, given.units
+    deciding = emulated.deciding(readers)
     answers: dict[tuple[str, str], Answers] = {}
     for event in ask_all(spec, sessions, units, batches):
         if isinstance(event, Progress):
@@ -212,7 +211,7 @@ def _decode(
         else:
             answers = event
     index = {name: number for number, name in enumerate(spec.consumers)}
-    notes = state_notes(answers)
+    notes = state_notes(answers) + emulated.notes()
     create_tables(connection)
     environments = Probes(given.probe)
     if given.probe != "off":
@@ -225,10 +224,11 @@ def _decode(
             connection, spec, asked, given.probe, carried=given.loaded.carried, keys=given.keys, tell=given.tell
         )
     _fill_outcomes(connection, spec, units, answers, index)
-    notes += check_currencies(connection, spec, readers, index)
+    notes += check_currencies(connection, spec, deciding, index)
     yield Phase("reading single values and known junk")
-    ask_alone(connection, spec, sessions, readers, index)
-    probes, unasked = ask_probes(connection, spec, sessions, readers, index)
+    ask_alone(connection, spec, sessions, deciding, index)
+    probes, unasked = ask_probes(connection, spec, sessions, deciding, index)
+    notes += unasked
     neighbours: tuple[NeighbourProbe, ...] = ()
     if batches and given.probe != "off":
         yield Phase("reading batches in other company")
@@ -236,7 +236,7 @@ def _decode(
 
         neighbours, tried = ask_neighbours(connection, spec, sessions, index, batches)
         notes += tried
-    return _Decoded(readers, index, sessions, probes, notes + unasked, environments, neighbours)
+    return _Decoded(readers, deciding, emulated, index, sessions, probes, notes, environments, neighbours)
 
 
 def _fill_outcomes(
@@ -263,23 +263,26 @@ def _score(
     loaded: Loaded,
     decoded: _Decoded,
     on_broken: BrokenReferences,
+    *,
+    payloads: bool,
 ) -> Run:
-    patterns = count_patterns(connection, decoded.readers)
+    patterns = count_patterns(connection, decoded.deciding)
     broken = list_broken(
-        connection, spec, decoded.readers, decoded.index, lambda field, raw: loaded.cases_of(connection, field, raw)
+        connection, spec, decoded.deciding, decoded.index, lambda field, raw: loaded.cases_of(connection, field, raw)
     )
     withhold = bool(broken) and on_broken == "stop"
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
     hints = {name: field_hints(session.plan, readiness[name]) for name, session in decoded.sessions.items()}
     columns = all_columns(spec, patterns, readiness, hints, withhold_rates=withhold)
+    columns = labelled(columns, decoded.emulated)
     probes = decoded.environments
     probed = {one.consumer: one for one in probes.of_consumers}
-    columns = add_environments(connection, spec, columns, decoded.readers, decoded.index, probes.singles, probed)
+    columns = add_environments(connection, spec, columns, decoded.deciding, decoded.index, probes.singles, probed)
     context = Context(
         connection=connection,
         spec=spec,
-        readers=decoded.readers,
-        index=decoded.index,
+        readers=decoded.deciding,
+        index={name: i for name, i in decoded.index.items() if name not in decoded.emulated.undecided},
         columns={(column.field, column.consumer): column for column in columns},
         probes=decoded.probes,
         case_ids=lambda rows: loaded.case_at(connection, rows),
@@ -288,6 +291,19 @@ def _score(
         neighbours=decoded.neighbours,
     )
     findings = find(context)
+    fields = summarise_fields(connection, spec, patterns, decoded.index, withhold_rates=withhold)
+    notes = column_notes(columns)
+    columns = mark_untrusted(columns, untrusted_by(findings))
+    columns += columns_apart(
+        connection,
+        spec,
+        decoded.emulated,
+        decoded.readers,
+        decoded.index,
+        readiness,
+        payloads=payloads,
+        withhold_rates=withhold,
+    )
     return make_run(
         spec,
         manifest=manifest_sha256(spec, loaded.manifest_rows_sha256),
@@ -295,11 +311,11 @@ def _score(
         finish_reasons=loaded.finish_reasons,
         sources=loaded.sources,
         consumers=summarise_consumers(spec, readiness, decoded.environments.of_consumers),
-        fields=summarise_fields(connection, spec, patterns, decoded.index, withhold_rates=withhold),
-        columns=mark_untrusted(columns, untrusted_by(findings)),
+        fields=fields,
+        columns=columns,
         findings=findings,
         broken=broken,
         withhold_rates=withhold,
-        notes=tuple(one.text for one in loaded.blocked) + (() if withhold else column_notes(columns)) + decoded.notes,
+        notes=tuple(one.text for one in loaded.blocked) + (() if withhold else notes) + decoded.notes,
         probe=summarise_probes(spec, decoded.environments.level, decoded.environments.of_consumers),
     )

@@ -13,6 +13,7 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from auditor.audit.batches import batch_fields
+from auditor.audit.labels import label_note, label_of
 from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
 from auditor.model.dependence import Probed, ProbedEnvironment, ProbeSummary
@@ -37,7 +38,7 @@ from auditor.score.columns import (
     usable_everywhere,
 )
 from auditor.score.fields import disagreements, distinct_strings, json_type_census, shape_rows
-from auditor.spec.models import AuditSpec, FieldSpec
+from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 from auditor.version import VERSION
 
 
@@ -87,7 +88,8 @@ def summarise_consumers(
             name=name,
             owner=consumer.owner or name,
             adapter=consumer.adapter,
-            label=label_of(spec, name),
+            label=label_of(consumer, readiness[name]),
+            label_note=label_note(consumer, readiness[name]),
             version=readiness[name].version,
             settings=readiness[name].settings,
             not_varied=(*readiness[name].not_varied, *not_varied.get(name, ())),
@@ -118,13 +120,6 @@ def summarise_probes(spec: AuditSpec, level: Level, probed: Iterable[Probed]) ->
     )
 
 
-def label_of(spec: AuditSpec, consumer: str) -> str:
-    """Say what runs: the consumer's own product or, of BigQuery, the reference implementation of its language."""
-    if spec.consumers[consumer].planned:
-        return "planned"
-    return "reference" if spec.consumers[consumer].engine == "googlesql" else "native"
-
-
 def all_columns(
     spec: AuditSpec,
     patterns: Mapping[str, PatternCounts],
@@ -137,16 +132,17 @@ def all_columns(
     columns: list[Column] = []
     for field, counts in patterns.items():
         traits = {
-            name: _traits(label_of(spec, name), readiness[name], field, hints.get(name, {}).get(field, ()))
+            name: _traits(spec.consumers[name], readiness[name], field, hints.get(name, {}).get(field, ()))
             for name in counts.readers
         }
         columns += make_columns(counts, traits, withhold_rates=withhold_rates)
     return tuple(columns)
 
 
-def _traits(label: str, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
+def _traits(consumer: ConsumerSpec, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
     scope = ready.scope_of(field)
-    return ColumnTraits(label, scope, ready.scope_note if scope == ready.scope else "", hints)
+    note = ready.scope_note if scope == ready.scope else ""
+    return ColumnTraits(label_of(consumer, ready), scope, note, hints, label_note(consumer, ready))
 
 
 def summarise_fields(

@@ -16,6 +16,7 @@ from auditor.cli.exits import exiting
 from auditor.cli.init import init
 from auditor.cli.raw_strings import TakesRawStrings
 from auditor.cli.read import read
+from auditor.cli.record import record
 from auditor.cli.report import report
 from auditor.cli.run import run
 from auditor.cli.runs import runs
@@ -31,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (run, read, report, runs, schema, init, doctor):
+for command in (run, read, report, runs, schema, init, doctor, record):
     app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
 
 consumer = typer.Typer(no_args_is_help=True, help="Work on one consumer.", rich_markup_mode=None)

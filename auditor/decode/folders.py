@@ -11,6 +11,8 @@ from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 
+from auditor.errors import AuditorError
+
 #: First part of a folder's name: that of a worker, and that in which DuckDB keeps what does not fit into memory.
 WORKER = "auditor-worker-"
 SPILL = "auditor-spill-"
@@ -50,3 +52,14 @@ def _remove_if_abandoned(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(lock)
+
+
+def open_spill(folders: ExitStack) -> str:
+    """Open the folder for what does not fit into memory; AuditorError where none can be made."""
+    try:
+        return open_folder(folders, SPILL)
+    except OSError as error:
+        raise AuditorError(
+            f"no folder for temporary files can be made\n  seen:  {error}\n"
+            "  next:  free space or permissions there, or set TMPDIR to another folder"
+        ) from error

@@ -39,7 +39,8 @@ def launches(plan: Plan, watch: Watch | None = None, clocks: Sequence[str] = CLO
     With a watch the preloaded clock comes first: it alone sees every read and can answer one line differently. The
     other ways see only calls.
     """
-    if plan.config["service"] is not None:  # whose clock is its own; and certificates are checked at the real one
+    if plan.config["service"] is not None or plan.config["adapter"] == "recorded":
+        # A service's clock is its own, and certificates are checked at the real one; records have none.
         yield plan
         return
     if plan.config["engine"] in UNFIXED_ENGINES:

@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from auditor.decode.emulation import emulation_config
 from auditor.decode.locales import locale_variables
 from auditor.decode.payload_rows import PayloadKeys
+from auditor.decode.records import record_config
 from auditor.decode.service import secrets_of, service_config
 from auditor.errors import ConsumerError
 from auditor.model.environment import BASE, Environment
@@ -172,6 +174,7 @@ def config_of(
         "server": consumer.server and os.path.abspath(spec.folder / Path(consumer.server).expanduser()),
         "compiled": googlesql_code(consumer),
         "command": list(consumer.command),
+        "record": record_config(spec, consumer),
         "service": service_config(consumer),
         "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
@@ -183,6 +186,7 @@ def config_of(
         "launcher": [],
         # Where zones are compared: now, and in two seasons of the clock's year.
         "instants": [clock, clock - 90 * 86400.0, clock + 90 * 86400.0],
+        **emulation_config(consumer),
     }
 
 

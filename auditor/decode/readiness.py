@@ -71,6 +71,7 @@ class Report:
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
             alone=frozenset(ready.get("alone", ())),
+            recorded={str(name): tuple(strings) for name, strings in ready.get("recorded", {}).items()},
             functions={str(name): str(word) for name, word in ready.get("functions", {}).items()},
         )
 

@@ -30,8 +30,11 @@ SUPPORTED = "regexp_matches(pattern, '[^-x!]')"
 #: Somebody takes a value from these strings.
 READ = "contains(statuses, 'v')"
 
-#: Every reader takes a value from these strings, and it is the same.
-READ_ALIKE = f"({READ} AND differences = '' AND NOT regexp_matches(statuses, '[nrdct]'))"
+#: Somebody takes a value from these strings, and of those that were asked another refuses it or takes another value.
+READ_OTHERWISE = f"({READ} AND (differences <> '' OR regexp_matches(statuses, '[nrdct]')))"
+
+#: Of these strings some consumer has no record, so that nobody knows what all of them make of it.
+NOT_ALL_KNOWN = "contains(statuses, 'N')"
 
 _FORM = """CASE substr(token, 1, 1) WHEN '"' THEN 'string' WHEN 't' THEN 'boolean' WHEN 'f' THEN 'boolean'
     WHEN '{' THEN 'object' WHEN '[' THEN 'array'

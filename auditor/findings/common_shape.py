@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from auditor.findings import sql
 from auditor.findings.advice import is_unmistakable, moving_shapes
-from auditor.findings.census import READ, READ_ALIKE, Census
+from auditor.findings.census import NOT_ALL_KNOWN, READ, READ_OTHERWISE, Census
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.words import listed, shape_name
 from auditor.model.figures import every, plural
@@ -19,7 +19,7 @@ BEST_CODE = "common-shape"
 MOVING = 2
 
 #: What nobody reads (N/A, a 30th of February) splits nobody, and leaves the shape of the others as good as it was.
-_SPLIT = f"({READ} AND NOT {READ_ALIKE} AND form <> 'null')"
+_SPLIT = f"({READ_OTHERWISE} AND form <> 'null')"
 
 #: The two JSON booleans are one form of a field.
 _SHAPE = "CASE WHEN form = 'boolean' THEN 'true or false' ELSE shape END"
@@ -50,7 +50,9 @@ def find_common_shape(census: Census) -> Iterator[Draft]:
         everywhere = [one for one in shapes[field] if one.is_alike and (field, one.shape) not in moving]
         if field in best:
             yield _common(census, field, best[field], examples[field])
-        elif any(one.is_split for one in shapes[field]) and not everywhere:
+        elif (
+            any(one.is_split for one in shapes[field]) and not everywhere and not any(s.is_open for s in shapes[field])
+        ):
             yield _none(census, field, [(one.shape, moving[field, one.shape]) for one in here_only])
 
 
@@ -62,6 +64,7 @@ class _Shape:
     cases: int
     is_alike: bool
     is_split: bool
+    is_open: bool  # some consumer has no record of some of its strings, and nobody disagrees on what is known
 
 
 def _best(census: Census, shapes: list[_Shape], field: str, moving: Container[tuple[str, str]]) -> _Shape | None:
@@ -74,13 +77,16 @@ def _best(census: Census, shapes: list[_Shape], field: str, moving: Container[tu
 def _shapes(census: Census, fields: list[str]) -> dict[str, list[_Shape]]:
     """Give the shapes of the predictions of each field, that of most cases first."""
     shapes = (
-        f"SELECT c.field, {_SHAPE} AS shape, sum(n) AS cases, bool_or({READ}) AS is_read, bool_or({_SPLIT}) AS is_split"
+        f"SELECT c.field, {_SHAPE} AS shape, sum(n) AS cases, bool_or({READ}) AS is_read,"
+        f" bool_or({_SPLIT}) AS is_split, bool_or({NOT_ALL_KNOWN}) AS is_open"
         " FROM f_cells c JOIN f_groups ON grp = p_grp"
         f" WHERE c.field IN {sql.texts(fields)} AND form <> 'null' GROUP BY ALL"
     )
     found: dict[str, list[_Shape]] = {field: [] for field in fields}
-    for field, shape, cases, is_read, is_split in census.query(f"FROM ({shapes}) ORDER BY field, cases DESC, shape"):
-        found[field].append(_Shape(shape, int(cases), bool(is_read and not is_split), bool(is_split)))
+    ordered = f"FROM ({shapes}) ORDER BY field, cases DESC, shape"
+    for field, shape, cases, is_read, is_split, is_open in census.query(ordered):
+        is_alike = bool(is_read and not is_split and not is_open)
+        found[field].append(_Shape(shape, int(cases), is_alike, bool(is_split), bool(is_open and not is_split)))
     return found
 
 

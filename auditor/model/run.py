@@ -13,7 +13,6 @@ from auditor.model.decoding import Decoding
 from auditor.model.dependence import ProbeSummary
 
 Severity = Literal["high", "medium", "low", "info"]
-
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low", "info")
 
 SCHEMA = 1
@@ -70,6 +69,7 @@ class Column:
     by_environment: tuple[dict[str, Any], ...] = ()
     flips: dict[str, int] = dataclasses.field(default_factory=dict)  # factor: cases whose verdict is another somewhere
     hints: tuple[str, ...] = ()  # what its text alone suggests that it depends on; no proof
+    label_note: str = ""  # what the label comes to: as of when, or what stands for what
 
     @property
     def accepted(self) -> int:
@@ -112,6 +112,7 @@ class ShapeRow:
     accepted: dict[str, int]
     ok: dict[str, int]
     alike: bool
+    not_recorded: dict[str, int] = dataclasses.field(default_factory=dict)  # cases on which a consumer has no verdict
 
 
 @dataclass(frozen=True)
@@ -195,9 +196,7 @@ class Finding:
     share: float | None
     fingerprint: str
     witnesses: tuple[Witness, ...] = ()
-    shapes: dict[str, dict[str, int]] = dataclasses.field(
-        default_factory=dict
-    )  # e.g. {"rejected": {"Mmmmm d, dddd": 12}}
+    shapes: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)  # {"rejected": {"dddd": 12}}
     location: Location | None = None
 
     @property
@@ -218,6 +217,7 @@ class ConsumerSummary:
     settings: dict[str, str]
     not_varied: tuple[str, ...] = ()
     not_fixed: tuple[str, ...] = ()
+    label_note: str = ""
 
 
 @dataclass(frozen=True)

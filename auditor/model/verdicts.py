@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-DecodingStatus = Literal["value", "null", "rejected", "dropped", "crashed", "timed_out"]
+DecodingStatus = Literal["value", "null", "rejected", "dropped", "crashed", "timed_out", "not_recorded"]
 
-#: What a parser made of one raw value.
-DECODING_STATUSES: Final = ("value", "null", "rejected", "dropped", "crashed", "timed_out")
+#: What a parser made of one raw value; of a recorded consumer also that nobody asked it.
+DECODING_STATUSES: Final = ("value", "null", "rejected", "dropped", "crashed", "timed_out", "not_recorded")
 
 #: Field-level verdicts of a judged case; their counts sum to `judged`.
 FIELD_VERDICTS: Final = ("ok", "wrong", "rejected", "null", "dropped", "crashed", "timed_out", "absent", "abstained")
 
-#: Case-level outcomes that block every field of the case; their counts sum to `blocked`.
+#: Case-level outcomes that block every field of the case.
 BLOCKED_VERDICTS: Final = ("missing", "transport", "truncated", "refused", "malformed", "unknown")
+
+#: What blocks one column of a judged case: its consumer answers from records, and they lack the string. It is never
+#: guessed, so it has no verdict.
+NOT_RECORDED: Final = "not_recorded"
+
+#: All that blocks a column; their counts sum to `blocked`.
+BLOCKING: Final = (*BLOCKED_VERDICTS, NOT_RECORDED)
 
 #: Verdicts outside support.
 UNSUPPORTED_VERDICTS: Final = ("unreferenced", "unexpected", "broken_reference")
@@ -38,6 +45,7 @@ LETTER_OF: Final[dict[str, str]] = {
     "refused": "F",
     "malformed": "J",
     "unknown": "K",
+    "not_recorded": "N",
     "unreferenced": "-",
     "unexpected": "x",
     "broken_reference": "!",
@@ -53,6 +61,7 @@ STATUS_LETTER: Final[dict[str, str]] = {
     "dropped": "d",
     "crashed": "c",
     "timed_out": "t",
+    "not_recorded": "N",
 }
 
 STATUS_OF: Final[dict[str, str]] = {letter: status for status, letter in STATUS_LETTER.items()}

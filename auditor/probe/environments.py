@@ -45,6 +45,8 @@ REPEATS = 5
 PINNED = "the consumer's env sets it"
 BATCHES = "batches: see neighbours"
 OF_A_SERVICE = "the audit does not start the service"
+OF_EMULATION = "it is emulated: what DuckDB does elsewhere says nothing of the warehouse"
+OF_RECORDS = "the answers are records of a day on which it ran elsewhere"
 
 _LANGUAGE = ("LANG", "LC_ALL")
 
@@ -82,16 +84,19 @@ def course_of(
     without: Iterable[str] = (),
     batches_of: int = 0,
     is_service: bool = False,
+    fixed_by: str = "",
 ) -> Course:
     """Lay out the environments; what the consumer's `env` pins is part of the consumer and stays as it is.
 
     `without` are factors that the consumer has none of. `batches_of` is how many fields a consumer of batches reads:
     no order of the strings means anything to it, and that of its fields can only be reversed. Of a service, which we
-    do not start, nothing can be changed but the order of the strings.
+    do not start, nothing can be changed but the order of the strings; with `fixed_by`, which says why, nothing at all.
     """
     pinned = dict.fromkeys(without, "") | dict.fromkeys(pinned_by(env), PINNED)
     if is_service:
         pinned = dict.fromkeys(OF_A_PROCESS, OF_A_SERVICE)
+    if fixed_by:
+        pinned = dict.fromkeys(FACTORS, fixed_by)
     if batches_of == 1:
         pinned["order"] = BATCHES
     orders = ("reversed", *[base.order] * 3) if batches_of else ORDERS
@@ -127,7 +132,7 @@ def course_of(
         },
         pinned=pinned,
         doubtful={"order": BATCHES} if batches_of > 1 else {},
-        attributes=level == "full" and not is_service,
+        attributes=level == "full" and not is_service and not fixed_by,
     )
 
 

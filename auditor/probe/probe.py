@@ -49,5 +49,11 @@ def probe_consumer(launcher: Launcher, questions: Mapping[str, Question], course
     )
 
 
+def unprobed(consumer: str, course: Course) -> Probed:
+    """Give what the probes come to of a consumer that is not asked again: nothing is varied, for one reason."""
+    why = dict.fromkeys(f"environment: {reason}" for reason in course.pinned.values())
+    return Probed(consumer, (), (), tuple(why), (), fixed=tuple(course.pinned))
+
+
 def _was_changed(factor: str, launched: Iterable[Environment], base: Environment) -> bool:
     return any(factor in environment.differs_in(base) for environment in launched)

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.stop import Stop
 from auditor.model.dependence import Probed
-from auditor.probe.environments import Course, Level, course_of
+from auditor.probe.environments import OF_EMULATION, OF_RECORDS, Course, Level, course_of
 from auditor.probe.languages import LOCALES, locales_for
 from auditor.probe.launch import InBase, Launcher, Report, silent
 from auditor.probe.phases import Record
-from auditor.probe.probe import probe_consumer
+from auditor.probe.probe import probe_consumer, unprobed
 from auditor.probe.questions import Question
 from auditor.probe.zones import ZONES, zones_for
-from auditor.spec.models import AuditSpec
+from auditor.spec.models import AuditSpec, ConsumerSpec
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,13 @@ def connected(reads: Iterable[Iterable[str]]) -> list[set[str]]:
         apart = [group for group in groups if group.isdisjoint(joined)]
         groups = [*apart, joined.union(*(group for group in groups if group not in apart))]
     return groups
+
+
+def fixed_by(consumer: ConsumerSpec) -> str:
+    """Say why nothing is varied for a consumer, or nothing where it is."""
+    if consumer.adapter == "recorded":
+        return OF_RECORDS
+    return OF_EMULATION if consumer.emulate else ""
 
 
 def probe_side_by_side(
@@ -85,7 +92,10 @@ def probe_side_by_side(
                 without=subject.in_base.inapplicable,
                 batches_of=len(subject.questions) if consumer.batch else 0,
                 is_service=consumer.adapter == "http",
+                fixed_by=fixed_by(consumer),
             )
+            if fixed_by(consumer):
+                return unprobed(name, course), course
             launcher = Launcher(
                 spec,
                 consumer,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from auditor.model.document import to_document
 from auditor.model.run import Column, ConsumerSummary, Run
-from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
+from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS
 from auditor.report import environments
 from auditor.report.movement import dependences
 from auditor.report.text import DATA_LIMIT, WHOLE, visible
@@ -62,7 +62,7 @@ def _flat(column: dict[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in column.items():
         if key == "blocked_by":
-            flat.update({f"blocked_{name}": value.get(name, 0) for name in BLOCKED_VERDICTS})
+            flat.update({f"blocked_{name}": value.get(name, 0) for name in BLOCKING})
         elif key in _PAIRS:
             flat[f"{key}_low"], flat[f"{key}_high"] = value or (None, None)
         elif key == "untrusted":

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from auditor.model import figures
 from auditor.model.run import Column, Disagreement, FieldSummary, Run
-from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
+from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS
 from auditor.report import environments, movement, view
 from auditor.report.broken import broken_groups
 from auditor.report.groups import grouped
@@ -130,7 +130,7 @@ def figure_rows(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
 
     rows = [row("support", lambda column: f"{column.support:,}"), row("judged", lambda column: f"{column.judged:,}")]
     rows.append(row("blocked", lambda column: f"{column.blocked:,}"))
-    rows += [_count(columns, f"blocked: {name}", "blocked_by", name) for name in BLOCKED_VERDICTS]
+    rows += [_count(columns, f"blocked: {name}", "blocked_by", name) for name in BLOCKING]
     rows += [row(name, _scored_verdict(name)) for name in ("ok", "wrong")]
     rows += [_count(columns, name.replace("_", " "), "verdicts", name) for name in FIELD_VERDICTS[2:]]
     rows += [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from auditor.model.decoding import Decoding
 from auditor.model.figures import NO_RATE, coverage, no_right_answer, percent, plural, scored, usable
-from auditor.model.run import SEVERITIES, Column, FieldSummary, Finding, Run, Witness
+from auditor.model.run import SEVERITIES, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 from auditor.report import environments
 from auditor.report.movement import dependences
@@ -193,7 +193,7 @@ def badges(column: Column, run: Run) -> tuple[str, ...]:
     consumer = next((one for one in run.consumers if one.name == column.consumer), None)
     found = [
         f"split {column.split}" if column.split != "all" else "",
-        column.label if column.label != "native" else "",
+        label(column),
         f"{column.scope} scope" if column.scope else "",
         column.scope_note,
         *dependences(run, column),
@@ -204,8 +204,16 @@ def badges(column: Column, run: Run) -> tuple[str, ...]:
     return tuple(badge for badge in found if badge)
 
 
+def label(column: Column | ConsumerSummary) -> str:
+    """Say what stands behind a column where that is not the consumer's own product here and now."""
+    note = f": {column.label_note}" if column.label_note else ""
+    return f"{column.label}{note}" if column.label != "native" or note else ""
+
+
 def untrusted(column: Column) -> str:
     """Say why a rate means nothing, or nothing: ``untrusted: constant-output``."""
+    if column.untrusted and column.label == "emulated":
+        return "emulated: decides nothing"
     return f"untrusted: {', '.join(column.untrusted)}" if column.untrusted else ""
 
 

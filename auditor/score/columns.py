@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.errors import InternalError
 from auditor.model.run import Column, Share
-from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF, NOT_ACCEPTED, VERDICT_OF
+from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS, LETTER_OF, NOT_ACCEPTED, NOT_RECORDED, VERDICT_OF
 from auditor.score.intervals import share, wilson
 
 _NOT_ACCEPTED_LETTERS = frozenset(LETTER_OF[name] for name in NOT_ACCEPTED)
@@ -54,6 +54,7 @@ class ColumnTraits:
     scope: str = ""
     scope_note: str = ""
     hints: tuple[str, ...] = ()
+    label_note: str = ""
 
 
 def make_columns(
@@ -74,7 +75,7 @@ def _column(patterns: PatternCounts, position: int, traits: ColumnTraits, *, wit
         if pattern[position] in _NOT_ACCEPTED_LETTERS and "o" in pattern:
             recoverable += n
     verdicts = {name: by_verdict[name] for name in FIELD_VERDICTS}
-    blocked_by = {name: by_verdict[name] for name in BLOCKED_VERDICTS if by_verdict[name]}
+    blocked_by = {name: by_verdict[name] for name in BLOCKING if by_verdict[name]}
     judged, blocked = sum(verdicts.values()), sum(blocked_by.values())
     unreferenced = by_verdict["unreferenced"] + by_verdict["unexpected"]
     _check_rows(patterns, position, judged + blocked + unreferenced + by_verdict["broken_reference"])
@@ -102,6 +103,7 @@ def _column(patterns: PatternCounts, position: int, traits: ColumnTraits, *, wit
         scope=traits.scope,
         scope_note=traits.scope_note,
         hints=traits.hints,
+        label_note=traits.label_note,
     )
 
 
@@ -114,16 +116,24 @@ def _check_rows(patterns: PatternCounts, position: int, counted: int) -> None:
 
 
 def usable_everywhere(patterns: PatternCounts, *, withhold_rates: bool) -> Share:
-    """Cases that are ok for every consumer of the field, of the cases that are judged for any."""
-    judged = _sum(patterns, lambda letters: any(letter in _FIELD_LETTERS for letter in letters))
+    """Cases that are ok for every consumer of the field, of the cases that are judged for any.
+
+    What one of them has no record of is not known to be either, so it is left out.
+    """
+    judged = _sum(patterns, lambda letters: LETTER_OF[NOT_RECORDED] not in letters and _is_judged(letters))
     usable = _sum(patterns, lambda letters: bool(letters) and set(letters) == {"o"})
     return Share(usable, judged, None, None) if withhold_rates else share(usable, judged)
 
 
 def string_equality(patterns: PatternCounts, *, withhold_rates: bool) -> Share:
     """The baseline that people compute today: prediction and reference are the same text."""
-    judged = _sum(patterns, lambda letters: any(letter in _FIELD_LETTERS for letter in letters))
+    judged = _sum(patterns, _is_judged)
     return Share(patterns.same_text, judged, None, None) if withhold_rates else share(patterns.same_text, judged)
+
+
+def _is_judged(letters: str) -> bool:
+    """Say whether some consumer has a verdict on a case."""
+    return any(letter in _FIELD_LETTERS for letter in letters)
 
 
 def _sum(patterns: PatternCounts, chosen: Callable[[str], bool]) -> int:

@@ -16,8 +16,8 @@ from duckdb import DuckDBPyConnection
 from auditor.model.dependence import Probed
 from auditor.model.environment import FACTORS, Environment
 from auditor.model.run import Column
-from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF
-from auditor.score.verdict_table import TYPED, number_of
+from auditor.model.verdicts import FIELD_VERDICTS, LETTER_OF, NOT_RECORDED
+from auditor.score.verdict_table import TYPED, nothing_sql, number_of, verdict_sql
 from auditor.spec.models import AuditSpec
 
 _FIELD_LETTERS = frozenset(LETTER_OF[name] for name in FIELD_VERDICTS)
@@ -161,27 +161,22 @@ def _add_flips(
     decoder = number_of(field.decoder_for(column.consumer), index)
     (factor,) = environment.differs_in(spec.environment.environment())
     moved = "SELECT unit, s, k FROM moves WHERE environment = $environment AND consumer = "
-    references = (
-        f"{moved}{decoder}" if decoder != TYPED else "SELECT NULL::BIGINT AS unit, '' AS s, '' AS k WHERE false"
+    none = "SELECT NULL::BIGINT AS unit, '' AS s, '' AS k WHERE false"
+    references = none if decoder == TYPED else f"{moved}{decoder}"
+    letter = verdict_sql(
+        "WHEN before IN ('-', 'x') THEN before",
+        outcome="j.outcome",
+        truth=f"CASE WHEN tm.unit IS NOT NULL THEN tm.k ELSE t.k{decoder} END",
+        unread="false" if decoder == TYPED else f"coalesce(t.s{decoder} = '{LETTER_OF[NOT_RECORDED]}', false)",
+        nothing=nothing_sql(spec.consumers[column.consumer], "u.token"),
+        status=f"CASE WHEN um.unit IS NOT NULL THEN um.s ELSE u.s{i} END",
+        key=f"CASE WHEN um.unit IS NOT NULL THEN um.k ELSE u.k{i} END",
     )
-    truth = f"CASE WHEN tm.unit IS NOT NULL THEN tm.k ELSE t.k{decoder} END"
-    status = f"CASE WHEN um.unit IS NOT NULL THEN um.s ELSE u.s{i} END"
-    key = f"CASE WHEN um.unit IS NOT NULL THEN um.k ELSE u.k{i} END"
-    blocked = " ".join(f"WHEN '{name}' THEN '{LETTER_OF[name]}'" for name in BLOCKED_VERDICTS)
-    nothing = "u.unit IS NULL"
-    if spec.consumers[column.consumer].receives == "text":
-        nothing += " OR u.token = 'null'"
     query = f"""
         INSERT INTO flipped
         WITH um AS ({moved}{i}), tm AS ({references})
         SELECT $environment, $factor, case_row, n, before, after FROM (
-            SELECT substr(j.pattern, {position}, 1) AS before, j.n, j.case_row, CASE
-                WHEN before IN ('-', 'x') THEN before
-                WHEN {truth} IS NULL THEN '!'
-                WHEN j.outcome <> 'judged' THEN CASE j.outcome {blocked} END
-                WHEN {nothing} THEN 'a'
-                WHEN {status} = 'v' THEN CASE WHEN {key} = {truth} THEN 'o' ELSE 'w' END
-                ELSE {status} END AS after
+            SELECT substr(j.pattern, {position}, 1) AS before, j.n, j.case_row, {letter} AS after
             FROM (SELECT *, rowid AS case_row FROM judged WHERE field = $field) j
             LEFT JOIN um ON um.unit = j.p_unit
             LEFT JOIN tm ON tm.unit = j.r_unit

@@ -10,6 +10,7 @@ from itertools import combinations
 from duckdb import DuckDBPyConnection
 
 from auditor.model.run import Disagreement, ShapeRow, Share
+from auditor.model.verdicts import LETTER_OF, NOT_RECORDED
 from auditor.score.intervals import share
 
 #: Shapes shown per field; the rest is one row named so.
@@ -21,6 +22,9 @@ LONGEST_EXAMPLE = 2000
 #: Counts of a pair of consumers, and pairs in a whole number of 64 bits.
 _BITS = 6
 _PAIRS_OF_MASK = 10
+
+#: The letter of a case on which a consumer has no verdict, for want of a record.
+_UNKNOWN = LETTER_OF[NOT_RECORDED]
 
 #: Letters of a verdict where the consumer took no value from what it was sent.
 _LOST = "rndct"
@@ -64,6 +68,7 @@ class _ShapeCounts:
     alike: bool = True
     accepted: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     ok: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    not_recorded: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
 
 def shape_rows(
@@ -91,6 +96,8 @@ def shape_rows(
         for consumer, letter in zip(readers[field_name], pattern, strict=True):
             counts.accepted[consumer] += n if letter in "ow" else 0
             counts.ok[consumer] += n if letter == "o" else 0
+            if letter == _UNKNOWN:
+                counts.not_recorded[consumer] += n
     _add_accepted_alone(connection, shapes, readers, index)
     return {name: _rows(found, readers[name]) for name, found in shapes.items()}
 
@@ -114,7 +121,7 @@ def _add_accepted_alone(
 
 def _rows(shapes: Mapping[str, _ShapeCounts], readers: Sequence[str]) -> tuple[ShapeRow, ...]:
     rows = [
-        ShapeRow(name, c.example, c.rows, c.strings, dict(c.accepted), dict(c.ok), c.alike)
+        ShapeRow(name, c.example, c.rows, c.strings, dict(c.accepted), dict(c.ok), c.alike, dict(c.not_recorded))
         for name, c in shapes.items()
         if c.strings
     ]
@@ -135,6 +142,7 @@ def _folded(rows: list[ShapeRow], readers: Sequence[str]) -> tuple[ShapeRow, ...
         {name: sum(row.accepted.get(name, 0) for row in rest) for name in readers},
         {name: sum(row.ok.get(name, 0) for row in rest) for name in readers},
         all(row.alike for row in rest),
+        {name: n for name in readers if (n := sum(row.not_recorded.get(name, 0) for row in rest))},
     )
     return (*kept, other)
 
@@ -218,7 +226,7 @@ def _masks_sql(places: Sequence[tuple[int, int]], *, is_one: bool) -> str:
 
 
 def _pair_bits(left: int, right: int) -> str:
-    """SQL: a bit per count of a `Disagreement`, set where a row counts there; none where one reads nothing."""
-    return f"""CASE WHEN s{left} IS NULL OR s{right} IS NULL THEN 0
+    """SQL: a bit per count of a `Disagreement`, set where a row counts there; none where one was asked nothing."""
+    return f"""CASE WHEN coalesce(s{left}, 'N') = 'N' OR coalesce(s{right}, 'N') = 'N' THEN 0
         WHEN s{left} = 'v' AND s{right} = 'v' THEN CASE k{left} = k{right} WHEN true THEN 3 WHEN false THEN 5 ELSE 1 END
         WHEN s{left} = 'v' THEN 9 WHEN s{right} = 'v' THEN 17 ELSE 33 END::BIGINT"""

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from duckdb import DuckDBPyConnection
 
 from auditor.errors import InternalError
-from auditor.model.verdicts import BLOCKED_VERDICTS, LETTER_OF
-from auditor.spec.models import AuditSpec, FieldSpec
+from auditor.model.verdicts import BLOCKED_VERDICTS, LETTER_OF, NOT_RECORDED
+from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
 
 #: Number of the pseudo-consumer `typed` in the outcome table's column names: s_typed, v_typed, k_typed.
 TYPED = "_typed"
@@ -102,27 +102,44 @@ def _pattern_sql(
             letter = _letter_sql(spec, [spec.fields[name] for name in read], consumer, index)
             all_read = len(read) == len(fields)
             letters.append(letter if all_read else f"CASE WHEN {_among('p.field', read)} THEN {letter} ELSE '' END")
-    return " || ".join(letters)
+    return " || ".join(letters) or "''"
 
 
 def _letter_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
-    """SQL for the verdict letter of one consumer in the fields that it reads.
-
-    The order of the branches is the order of the decisions.
-    """
+    """SQL for the verdict letter of one consumer in the fields that it reads."""
     i = index[consumer]
-    truth = _truth_sql(fields, consumer, index)
+    unreferenced = f"CASE WHEN {_GIVEN} THEN '{LETTER_OF['unexpected']}' ELSE '-' END"
+    return verdict_sql(
+        f"WHEN p.reference IS NULL THEN {unreferenced}",
+        outcome="p.outcome",
+        truth=_truth_sql(fields, consumer, index),
+        unread=_unread_sql(spec, fields, consumer, index),
+        nothing=nothing_sql(spec.consumers[consumer], "p.prediction"),
+        status=f"u.s{i}",
+        key=f"u.k{i}",
+    )
+
+
+def verdict_sql(first: str, *, outcome: str, truth: str, unread: str, nothing: str, status: str, key: str) -> str:
+    """SQL for a verdict's letter; the order of the branches, after the `first`, is the order of the decisions.
+
+    `outcome` is that of the case, `truth` the key of its reference, `unread` whether the records lack that, `nothing`
+    whether nothing was given; `status` and `key` are those of the prediction's decoding.
+    """
     blocked = " ".join(f"WHEN '{name}' THEN '{LETTER_OF[name]}'" for name in BLOCKED_VERDICTS)
-    nothing = "p.prediction IS NULL"
-    if spec.consumers[consumer].receives == "text":
-        nothing += " OR p.prediction = 'null'"
     return f"""CASE
-        WHEN p.reference IS NULL THEN CASE WHEN {_GIVEN} THEN '{LETTER_OF["unexpected"]}' ELSE '-' END
-        WHEN {truth} IS NULL THEN '!'
-        WHEN p.outcome <> 'judged' THEN CASE p.outcome {blocked} END
+        {first}
+        WHEN {truth} IS NULL AND NOT {unread} THEN '!'
+        WHEN {outcome} <> 'judged' THEN CASE {outcome} {blocked} END
+        WHEN {unread} THEN '{LETTER_OF[NOT_RECORDED]}'
         WHEN {nothing} THEN 'a'
-        WHEN u.s{i} = 'v' THEN CASE WHEN u.k{i} = {truth} THEN 'o' ELSE 'w' END
-        ELSE u.s{i} END"""
+        WHEN {status} = 'v' THEN CASE WHEN {key} = {truth} THEN 'o' ELSE 'w' END
+        ELSE {status} END"""
+
+
+def nothing_sql(consumer: ConsumerSpec, token: str) -> str:
+    """SQL for whether a consumer was given nothing: no value, or a JSON null where it receives text."""
+    return f"{token} IS NULL OR {token} = 'null'" if consumer.receives == "text" else f"{token} IS NULL"
 
 
 def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
@@ -139,3 +156,14 @@ def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, i
 def number_of(decoder: str, index: Mapping[str, int]) -> str:
     """Give what the columns of a consumer, or of `typed`, end in: s0, v0, k0; s_typed, v_typed, k_typed."""
     return TYPED if decoder == "typed" else str(index[decoder])
+
+
+def _unread_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
+    """SQL for whether the records that a field's references are read from lack this one."""
+    lacking = []
+    for field in fields:
+        reader = field.decoder_for(consumer)
+        if reader in spec.consumers and spec.consumers[reader].adapter == "recorded":
+            unread = f"coalesce(t.s{index[reader]} = '{LETTER_OF[NOT_RECORDED]}', false)"
+            lacking.append(f"({_among('p.field', [field.name])} AND {unread})")
+    return f"({' OR '.join(lacking)})" if lacking else "false"

@@ -10,6 +10,7 @@ from auditor.spec.field_rules import REFERENCE_READERS
 from auditor.spec.http_rules import check_http
 from auditor.spec.keys import ADAPTERS_OF
 from auditor.spec.mistakes import Mistakes, suggest
+from auditor.spec.recorded_rules import check_recorded
 from auditor.spec.sql_rules import check_sql
 
 #: Bytes of resident memory that a program and what it starts may use, where the spec does not say.
@@ -90,6 +91,7 @@ _RULES: dict[str, Callable[[str, Entry, Path, Mistakes], None]] = {
     "sql": check_sql,
     "process": _check_process,
     "http": check_http,
+    "recorded": check_recorded,
 }
 
 

@@ -98,6 +98,10 @@ CONSUMER: dict[str, Kind] = {
     "retries": RETRIES,
     "redirects": FLAG,
     "version": TEXT,
+    "emulate": FLAG,
+    "calibrate": TEXT,
+    "production": TEXT,
+    "results": TEXT,
     "planned": FLAG,
 }
 
@@ -129,13 +133,15 @@ ADAPTERS_OF: dict[str, tuple[str, ...]] = {
     "batch_size": ("python",),
     "interpreter": ("python", "pydantic"),
     "command": ("process",),
-    "engine": ("sql",),
+    "engine": ("sql", "recorded"),
     "statement": ("sql",),
     "connection": ("sql",),
     "server": ("sql",),
     "model": ("pydantic", "sql"),
     "scope": ("pydantic", "sql"),
-    "settings": ("sql",),
+    "settings": ("sql", "recorded"),
+    **dict.fromkeys(("emulate", "calibrate", "production"), ("sql",)),
+    "results": ("recorded",),
     "root": ("python", "pydantic", "sql", "process"),
     "env": ("python", "pydantic", "sql", "process"),
     **dict.fromkeys(

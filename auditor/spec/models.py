@@ -16,10 +16,26 @@ from auditor.model.run import LeftOut
 FieldType = Literal[
     "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
 ]
-Adapter = Literal["python", "pydantic", "sql", "process", "http"]
+Adapter = Literal["python", "pydantic", "sql", "process", "http", "recorded"]
 Method = Literal["POST", "PUT", "PATCH", "GET"]
 Engine = Literal[
-    "duckdb", "sqlite", "postgres", "mariadb", "clickhouse", "datafusion", "spark", "googlesql", "sqlalchemy"
+    "duckdb",
+    "sqlite",
+    "postgres",
+    "mariadb",
+    "clickhouse",
+    "datafusion",
+    "spark",
+    "googlesql",
+    "sqlalchemy",
+    # Warehouses out of reach: their answers are recorded where they run.
+    "snowflake",
+    "bigquery",
+    "redshift",
+    "databricks",
+    "tsql",
+    "trino",
+    "mysql",
 ]
 Statement = Literal["cast", "insert", "copy"]
 Receives = Literal["text", "json", "python"]
@@ -113,7 +129,7 @@ class ConsumerSpec(Table):
         description="Parser of each field: module:function, a model's field, an SQL expression or, where values are "
         "loaded, a column's type, a program's or a service's own name for it.",
     )
-    engine: Engine | None = Field(None, description="SQL engine.")
+    engine: Engine | None = Field(None, description="SQL engine, or the warehouse that was recorded.")
     statement: Statement = Field(
         "cast", description="SQL: values pass an expression (cast), or are loaded into a column (insert, copy)."
     )
@@ -125,7 +141,9 @@ class ConsumerSpec(Table):
     scope: Literal["payload", "field"] = Field(
         "payload", description="Pydantic and SQL model files: read the whole payload, or each field alone."
     )
-    settings: dict[str, str] = Field(default_factory=dict, description="SQL: session settings, applied with SET.")
+    settings: dict[str, str] = Field(
+        default_factory=dict, description="SQL and recorded: session settings, applied with SET."
+    )
     batch: bool = Field(
         False, description="Python: a parser takes a list of raw values and gives a value for each, in their order."
     )
@@ -153,6 +171,19 @@ class ConsumerSpec(Table):
     redirects: bool = Field(False, description="HTTP: redirects are followed, on the same host.")
     version: str | None = Field(
         None, description="HTTP: where the service says its version: the name of a header, or a url of the same host."
+    )
+    emulate: bool = Field(
+        False, description="SQL: the text of a warehouse out of reach is transpiled into DuckDB, and decides nothing."
+    )
+    calibrate: str | None = Field(
+        None, description="SQL: records of the warehouse that an emulation is held against (see `results`)."
+    )
+    production: str | None = Field(
+        None, description="SQL: product and version that production runs, where that is not what is audited."
+    )
+    results: str | None = Field(
+        None,
+        description="Recorded: file of what a warehouse gave for the SQL of `auditor record` (CSV or JSONL).",
     )
     planned: bool = Field(False, description="The consumer does not exist yet.")
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from auditor.errors import Mistake, NoSpecError, SpecError
 from auditor.spec.consumer_rules import check_consumers
+from auditor.spec.emulation_rules import check_readers
 from auditor.spec.entry import Entry
 from auditor.spec.field_rules import check_fields
 from auditor.spec.find import find_spec
@@ -83,6 +84,7 @@ def _spec_from(mapping: Mapping[str, Any], file: Path, lines: Mapping[KeyPath, i
     consumers = _named_tables("consumers", tables.get("consumers"), mistakes)
     check_fields(fields, consumers, mistakes)
     check_consumers(consumers, fields, file.parent, mistakes)
+    check_readers(fields, consumers, mistakes)
     if found := mistakes.all():
         raise SpecError(found)
     return leave_out_missing(_models(str(name), file, cases, environment, fields, consumers))

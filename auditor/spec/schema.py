@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from auditor.spec.keys import ADAPTERS_OF, SHORTHANDS, TABLES, TOP, TYPES_OF, description, required
+from auditor.spec.recorded_rules import RECORDABLE
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -69,7 +70,14 @@ def _consumer_rules() -> list[dict[str, Any]]:
         _only_for("adapter", ADAPTERS_OF),
         _when("adapter", "python", {"required": ["reads"], "properties": {"reads": targets}}),
         _when("adapter", "pydantic", {"required": ["model"], "properties": {"model": {"pattern": "^[^:]+:[^:]+$"}}}),
-        _when("adapter", "sql", {"required": ["engine"], "anyOf": [{"required": ["model"]}, {"required": ["reads"]}]}),
+        _when(
+            "adapter",
+            "sql",
+            {
+                "required": ["engine"],
+                "anyOf": [{"required": ["model"]}, {"required": ["reads"]}],
+            },
+        ),
         _when(
             "adapter",
             "process",
@@ -79,6 +87,18 @@ def _consumer_rules() -> list[dict[str, Any]]:
             "adapter",
             "http",
             {"required": ["url", "value", "reads"], "properties": {"receives": {"enum": ["text", "json"]}}},
+        ),
+        _when(
+            "adapter",
+            "recorded",
+            {
+                "required": ["engine", "results", "reads"],
+                "properties": {
+                    "reads": expressions,
+                    "receives": {"const": "text"},
+                    "engine": {"enum": list(RECORDABLE)},
+                },
+            },
         ),
         {
             "if": {

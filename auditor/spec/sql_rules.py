@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from auditor.spec.emulation_rules import check_emulation
 from auditor.spec.entry import Entry
 from auditor.spec.mistakes import Mistakes
+from auditor.spec.production import mistake_in
+from auditor.spec.recorded_rules import WAREHOUSES
 
 #: The statements that an engine has beside the cast.
 STATEMENTS = {"sqlite": ("insert",), "postgres": ("insert", "copy"), "mariadb": ("insert",)}
@@ -33,11 +36,13 @@ def statements_of(engine: str | None) -> tuple[str, ...]:
 
 def check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
     """Note the mistakes of an SQL consumer."""
+    check_emulation(name, consumer, mistakes)
     engine = consumer.get("engine")
     if not consumer.has("engine"):
         mistakes.add(("consumers", name, "engine"), "is missing", 'add engine = "duckdb"')
-    elif engine is not None:
+    elif engine is not None and engine not in WAREHOUSES:
         _check_server(name, engine, consumer, mistakes)
+        _check_production(name, engine, consumer, mistakes)
         if not consumer.has("memory") and engine in MEMORY:
             consumer.values["memory"] = MEMORY[engine]
         if not consumer.has("timeout") and engine in TIMEOUT:
@@ -64,6 +69,13 @@ def _check_model(name: str, engine: str | None, consumer: Entry, folder: Path, m
         what = f"there is no file {folder / consumer.get('root', '.') / model}"
         base = "the consumer's root" if consumer.has("root") else "the folder of the spec"
         mistakes.add(("consumers", name, "model"), what, f"the path is relative to {base}")
+
+
+def _check_production(name: str, engine: str, consumer: Entry, mistakes: Mistakes) -> None:
+    production = consumer.get("production")
+    found = mistake_in(engine, production) if production is not None else None
+    if found is not None:
+        mistakes.add(("consumers", name, "production"), *found)
 
 
 def _check_server(name: str, engine: str, consumer: Entry, mistakes: Mistakes) -> None:

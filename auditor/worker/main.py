@@ -23,7 +23,8 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
 
 ``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
 path), reads (field: target), receives, batch, batch_size, scope, carried, model, engine, settings, statement,
-connection (a secret), server, compiled (a file, of GoogleSQL), plan, command, service (of an http consumer:
+connection (a secret), server, compiled (a file, of GoogleSQL), plan, command, record (of a recorded consumer:
+`auditor/decode/records.py`), service (of an http consumer:
 `auditor/decode/service.py`), memory, timeout, network (False where there should be none), catalogue (whether the engine
 is asked for `functions`), travel (True for the last way to fix the clock), launcher (what the command of a program of
 the consumer's own starts with, so that its clock is fixed too), children ({name: value} of the process environment for

@@ -30,6 +30,7 @@ class SqlAdapter:
         zone = os.environ.get("TZ") or "UTC"
         self.engine = Engine(config["settings"], zone, config["memory"])
         self.plan = config["plan"]
+        self.emulates: "Dict[str, str]" = config.get("emulates", {})
         self.reads: "Dict[str, str]" = config["reads"]
         self.readers: "Dict[str, Any]" = {}
         self.model = sql_model_run.Model(self.engine, self.plan) if self.plan else None
@@ -51,6 +52,7 @@ class SqlAdapter:
         """Say what reads each field, and what that is made of."""
         settings = {"engine": self.engine.name, "TimeZone": self.engine.zone_in_force, **self.engine.settings}
         texts = {field: reader.text for field, reader in self.readers.items()}
+        settings.update(self.emulates)
         parts = {"engine": self.engine.name, "settings": settings, "reads": texts}
         if self.model is not None:
             parts["model"] = self.plan["text"]

@@ -18,7 +18,7 @@ LEVELS = {
     "spec": 2,
     **dict.fromkeys(("decode", "load", "judge", "score", "store"), 3),
     **dict.fromkeys(("findings", "probe"), 4),
-    **dict.fromkeys(("audit", "report"), 5),
+    **dict.fromkeys(("audit", "record", "report"), 5),
     "service": 6,
     **dict.fromkeys(("cli", "api"), 7),
     **dict.fromkeys(("__init__", "__main__"), 8),

@@ -264,7 +264,7 @@ def test_an_unknown_adapter_says_which_there_are(tmp_path: Path) -> None:
     found = mistakes_in(tmp_path, SOUND.replace('adapter = "sql"', 'adapter = "soap"'))
     assert found["consumers.warehouse.adapter"] == (
         'there is no "soap"',
-        "there are: python, pydantic, sql, process, http",
+        "there are: python, pydantic, sql, process, http, recorded",
     )
 
 

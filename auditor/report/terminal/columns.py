@@ -121,8 +121,10 @@ def _joint(field: FieldView, paper: Paper) -> list[tuple[Text, Text, Text, Share
 def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None:
     """Print what qualifies the row, and what else was counted."""
     if column.untrusted:
-        why = "the rate means nothing until that bug is fixed"
-        paper.line(paper.text(f"{view.untrusted(column)}: {why}", "bold red", PROSE_LIMIT), indent=4, hang=2)
+        said, style = f"{view.untrusted(column)}: the rate means nothing until that bug is fixed", "bold red"
+        if column.label == "emulated":
+            said, style = "the rate decides nothing: it is what an emulation gives, not the warehouse", "bold"
+        paper.line(paper.text(said, style, PROSE_LIMIT), indent=4, hang=2)
     if moves := environments.range_text(run, column):
         paper.line(paper.text(moves, "bold yellow", PROSE_LIMIT), indent=4, hang=2)
     if narrow:
