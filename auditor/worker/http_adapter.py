@@ -43,6 +43,9 @@ LONGEST_VERSION = 200
 
 FAILED = "its service has failed"
 
+#: Seconds after the last answer in which it is seen whether more comes.
+LONGEST_LOOK = 0.25
+
 #: For messages: so much of a string is shown.
 SHOWN = 60
 
@@ -69,7 +72,7 @@ class HttpAdapter:
         threading.stack_size(STACK)
         self.pool = ThreadPoolExecutor(self.service["concurrency"])
         self.good: "Optional[Tuple[str, str]]" = None
-        self.failures = 0
+        self.failures, self.slowest = 0, 0.0
         self.version = ""
         self.begin()
 
@@ -132,6 +135,13 @@ class HttpAdapter:
         return texts, faults
 
     def ask_all(self, field: str, values: "List[str]") -> "List[Outcome]":
+        """Ask for some strings; for all of them again, each on its own connection, where answers may be of others."""
+        outcomes = self.ask_in_rounds(field, values)
+        if self.connection.is_muddled(min(LONGEST_LOOK, 2 * self.slowest)):
+            return self.ask_in_rounds(field, values)
+        return outcomes
+
+    def ask_in_rounds(self, field: str, values: "List[str]") -> "List[Outcome]":
         """Ask for some strings, a few rounds at a time; Broken where the service has failed meanwhile."""
         outcomes: "List[Outcome]" = []
         size = ROUNDS * self.service["concurrency"]
@@ -166,7 +176,9 @@ class HttpAdapter:
         tried = self.tried(field, value)
         try:
             url, body = self.templates[field].request(value)
+            began = time.monotonic()
             answer = self.connection.send(url, body, tried, seconds=seconds)
+            self.slowest = max(self.slowest, time.monotonic() - began)
         except Unsendable as error:
             return Outcome("rejected", str(error))
         except NoAnswer as error:

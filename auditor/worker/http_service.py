@@ -10,12 +10,13 @@ import time
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 from .http_answer import Answer
+from .http_connections import Connections, transport_over
 from .http_request import Unsendable
 from .trouble import Broken, StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Optional
+    from typing import Any, Dict, Iterator, Optional
 
 #: Bytes of the longest answer.
 LONGEST_ANSWER = 10 * 1024 * 1024
@@ -51,21 +52,33 @@ class Service:
         self.httpx = import_httpx()
         self.method, self.seconds, self.hide = service["method"], seconds, hide
         self.tries, self.follows = 1 + service["retries"], service["redirects"]
-        most = service["concurrency"]
+        httpcore = __import__("httpcore")
+        self.connections, self.reuses = Connections(httpcore), True
         self.client = self.httpx.Client(
             headers={"user-agent": "fidelity-auditor", "accept": "application/json, */*", **headers}
             | {"accept-encoding": "identity"},
-            limits=self.httpx.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=4.0),
+            transport=transport_over(self.connections, self.httpx, httpcore, service["concurrency"]),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # no string is asked in the session of another
             trust_env=False,
             follow_redirects=False,
-            verify=True,
         )
 
     def longest(self) -> float:
         """Give the seconds that `send` takes at most, but for headers that come one by one and have no end."""
         waits: float = sum(wait_before(attempt) for attempt in range(1, self.tries))
         return float(self.tries * self.seconds + waits)
+
+    def is_muddled(self, seconds: float) -> bool:
+        """Say whether the service has sent answers that nobody asked for, waiting a moment for them.
+
+        From then on each request has a connection of its own. Called while no request is under way.
+        """
+        if not self.reuses:
+            return False
+        time.sleep(seconds)
+        self.connections.look()
+        self.reuses = not self.connections.is_muddled
+        return not self.reuses
 
     def send(self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0) -> Answer:
         """Give the answer to a request.
@@ -75,6 +88,8 @@ class Service:
         """
         httpx, limit = self.httpx, seconds or self.seconds
         headers = {"content-type": "application/json"} if body is not None else {}
+        if not self.reuses:
+            headers["connection"] = "close"
         for attempt in range(self.tries):
             if attempt:
                 time.sleep(wait_before(attempt))
@@ -103,6 +118,8 @@ class Service:
         for _ in range(MOST_REDIRECTS):
             response = self.client.send(request, stream=True)
             try:
+                if not getattr(response.extensions.get("network_stream"), "is_fresh", True):
+                    self.connections.is_muddled = True  # this answer was there before its question
                 answer = self.read(response, until)
                 after = response.next_request
             finally:
@@ -133,7 +150,9 @@ class Service:
                 response.status_code, headers, b"", "its body is compressed, which was not asked for", self.hide
             )
         body = bytearray()
-        for part in response.iter_raw():
+        for part in self.parts(response):
+            if part is None:
+                return Answer(response.status_code, headers, bytes(body), "its body was cut off", self.hide)
             body += part
             if len(body) > LONGEST_ANSWER:
                 trouble = "an answer of more than %d MiB" % (LONGEST_ANSWER // 1024 // 1024)
@@ -141,6 +160,20 @@ class Service:
             if time.monotonic() > until:
                 raise self.httpx.ReadTimeout("the answer does not end")
         return Answer(response.status_code, headers, bytes(body), "", self.hide)
+
+    def parts(self, response: "Any") -> "Iterator[Optional[bytes]]":
+        """Give the parts of a body; None where it is cut off after a status that has said what it is to say.
+
+        Were that sent again, a refusal could end as an acceptance.
+        """
+        try:
+            yield from response.iter_raw()
+        except self.httpx.TimeoutException:
+            raise
+        except self.httpx.TransportError:
+            if 200 <= response.status_code < 300:
+                raise
+            yield None
 
 
 def wait_before(attempt: int) -> float:
