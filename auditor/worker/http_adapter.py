@@ -177,7 +177,7 @@ class HttpAdapter:
         try:
             url, body = self.templates[field].request(value)
             began = time.monotonic()
-            answer = self.connection.send(url, body, tried, seconds=seconds)
+            answer = self.connection.send(url, body, tried, seconds=seconds, value="" if body is not None else value)
             self.slowest = max(self.slowest, time.monotonic() - began)
         except Unsendable as error:
             return Outcome("rejected", str(error))

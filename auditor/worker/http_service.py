@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from urllib.parse import unquote, unquote_plus
 
 from .http_answer import Answer
 from .http_connections import Connections, transport_over
@@ -80,8 +81,10 @@ class Service:
         self.reuses = not self.connections.is_muddled
         return not self.reuses
 
-    def send(self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0) -> Answer:
-        """Give the answer to a request.
+    def send(
+        self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0, value: str = ""
+    ) -> Answer:
+        """Give the answer to a request; `value` is what its url has to keep where it is redirected.
 
         Raises Late where there is none in time, NoAnswer where the connection is closed each time, Broken where there
         is nobody to connect to, Unsendable where the url is too long.
@@ -97,7 +100,7 @@ class Service:
                 request = self.client.build_request(
                     method or self.method, url, content=body, headers=headers, timeout=limit
                 )
-                return self.follow(request, time.monotonic() + limit, tried)
+                return self.follow(request, time.monotonic() + limit, tried, value)
             except httpx.InvalidURL as error:
                 raise Unsendable("cannot be sent in a url: %s" % error) from None
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -113,7 +116,7 @@ class Service:
             )
         raise NoAnswer("the service closed the connection without a whole answer, %s: %s" % (times, last)) from None
 
-    def follow(self, request: "Any", until: float, tried: str) -> Answer:
+    def follow(self, request: "Any", until: float, tried: str, value: str) -> Answer:
         """Send a request, and what it is redirected to where that is wanted: on the same host, with the same method."""
         for _ in range(MOST_REDIRECTS):
             response = self.client.send(request, stream=True)
@@ -139,6 +142,9 @@ class Service:
                 raise Broken(
                     tried, seen, "the value would be lost on the way: correct `url`", "its service is elsewhere"
                 )
+            if value not in unquote(str(after.url)) and value not in unquote_plus(str(after.url)):
+                answer.trouble = "it redirects to %s, which has lost the value" % self.hide(after.url.path)
+                return answer
             request = after
         raise Broken(tried, "more than %d redirects" % MOST_REDIRECTS, "correct `url`", "its service is elsewhere")
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 CLOSE = b"\0close"
 #: What is sent later: the client has read what came before.
@@ -47,15 +48,17 @@ class RawService:
 
     def converse(self, connection: socket.socket) -> None:
         with connection, connection.makefile("rb") as stream, contextlib.suppress(OSError):
-            while stream.readline():
+            while line := stream.readline():
+                query = parse_qs(urlsplit(line.split()[1].decode()).query, keep_blank_values=True)
+                is_moved = line.split()[1].startswith(b"/to")
                 size = 0
                 while (line := stream.readline().strip()) != b"":
                     name, _, text = line.partition(b":")
                     size = int(text) if name.lower() == b"content-length" else size
-                told = json.loads(stream.read(size))["value"]
+                told = json.loads(stream.read(size))["value"] if size else query.get("value", ["(none)"])[0]
                 asked = told if isinstance(told, str) else json.dumps(told)
                 self.asked[asked] += 1
-                for piece in self.says.get(asked, [value(asked)]):
+                for piece in [value(asked)] if is_moved else self.says.get(asked, [value(asked)]):
                     if piece == CLOSE:
                         return
                     if piece == LATER:

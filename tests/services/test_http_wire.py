@@ -139,6 +139,23 @@ def test_what_was_accepted_is_a_value_of_its_own_and_no_answer_of_a_program() ->
     assert found[4:] == ["null: null", "int:5", "text:a"]
 
 
+def redirect(where: str) -> list[bytes]:
+    return [answer("302 Found", b"", f"Location: {where}")]
+
+
+def test_where_a_redirect_loses_the_string_nothing_is_accepted() -> None:
+    says = {"bad": redirect("/login"), "a b": redirect("/to?value=a+b"), "a/b": redirect("/to?value=a%2Fb")}
+    with (
+        answering(says) as service,
+        open_raw(
+            service, url=service.url + "/f?value={value}", method="GET", request=None, value="status", redirects=True
+        ) as session,
+    ):
+        found = shown(session.decode("f", quoted(["good", *says])))
+    assert found[1].startswith("crashed: HTTP 302 Found: it redirects to /login, which has lost the value")
+    assert [found[0], *found[2:]] == ["text:good", "text:a b", "text:a/b"]
+
+
 def test_a_service_on_ipv6() -> None:
     with (
         answering({}, socket.AF_INET6) as service,
