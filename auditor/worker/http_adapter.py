@@ -137,7 +137,7 @@ class HttpAdapter:
     def ask_all(self, field: str, values: "List[str]") -> "List[Outcome]":
         """Ask for some strings; for all of them again, each on its own connection, where answers may be of others."""
         outcomes = self.ask_in_rounds(field, values)
-        if self.connection.is_muddled(min(LONGEST_LOOK, 2 * self.slowest)):
+        if len(values) > 1 and self.connection.is_muddled(min(LONGEST_LOOK, 2 * self.slowest)):
             return self.ask_in_rounds(field, values)
         return outcomes
 

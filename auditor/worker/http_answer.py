@@ -125,7 +125,10 @@ class Reading:
             hint = "check the value of " + named if named else 'headers = { Authorization = "Bearer {env:API_TOKEN}" }'
             raise Broken(tried, answer.seen, "it refuses the credentials: " + hint, REFUSED)
         if answer.status == 429:
-            raise Broken(tried, answer.seen, "it limits how fast it is asked: lower `concurrency`", REFUSED)
+            after = answer.hide(answer.headers.get("retry-after", ""))[:SHOWN]
+            hint = "it limits how fast it is asked: lower `concurrency`"
+            hint += "; it will answer again after %s" % (after + " s" if after.isdecimal() else after) if after else ""
+            raise Broken(tried, answer.seen, hint, REFUSED)
 
     def rejection(self, answer: Answer, name: str) -> "Outcome | None":
         """Read an answer whose status may mean a rejection; None where it is an acceptance all the same."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html.entities
 import os
 import re
@@ -19,6 +20,9 @@ PREFIX = "AUDITOR_SECRET_"
 
 #: A value that holds a secret of at least so many characters is none: it would stand in every report.
 LONG = 8
+
+#: Characters of the shortest password that is looked for beside the credentials that hold it.
+SHORTEST_PASSWORD = 4
 
 
 class Secrets:
@@ -56,8 +60,17 @@ class Secrets:
 
 
 def parts_of(secret: str) -> "List[str]":
-    """Give a secret, and the parts of one such as `Basic dXNlcjpwYXNz`."""
-    return [*{secret, *(part for part in secret.split() if len(part) >= LONG)}] if secret else []
+    """Give a secret, the parts of one such as `Basic dXNlcjpwYXNzd29yZA==`, and the password that such a part holds."""
+    parts = {secret, *(part for part in secret.split() if len(part) >= LONG)} if secret else set()
+    for part in [*parts]:
+        try:
+            decoded = base64.b64decode(part, validate=True).decode("ascii")
+        except ValueError:
+            continue
+        password = decoded.partition(":")[2]
+        if decoded.isprintable() and len(password) >= SHORTEST_PASSWORD:
+            parts |= {decoded, password}
+    return [*parts]
 
 
 def written_anyhow(secret: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import socket
@@ -12,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from auditor.decode.session import Session
+from auditor.errors import ConsumerError
 from auditor.worker.http_secrets import PREFIX, Secrets
 from tests.services.raw import CLOSE, LATER, RawService, answer, answering, value
 from tests.sessions import open_consumer, quoted, shown
@@ -190,3 +192,23 @@ def test_a_secret_is_hidden_however_it_is_written(writing: str, monkeypatch: pyt
     hidden = secrets.hide(f"bad token <{WRITINGS[writing]}>!")
     assert hidden.strip("!").strip("<>\"'\\").removeprefix("bad token ").strip("<>\"'\\") == "{env:TOKEN}"
     assert secrets.held_in(WRITINGS[writing]) == "TOKEN"
+
+
+def test_the_password_in_credentials_is_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    credentials = base64.b64encode(b"alice:hunter2!").decode()
+    for text in (credentials, "Basic " + credentials):
+        monkeypatch.setenv(PREFIX + "TOKEN", text)
+        secrets = Secrets(["TOKEN"])
+        for told in (text, credentials, "alice:hunter2!"):
+            assert secrets.hide(f"bad {told}") == "bad {env:TOKEN}"
+        assert secrets.hide("alice has not the password hunter2!.") == "alice has not the password {env:TOKEN}."
+
+
+def test_the_seconds_that_a_service_asks_for_are_told() -> None:
+    says = {"x": [answer("429 Too Many Requests", b"slow down", "Retry-After: 30")]}
+    with (
+        answering(says) as service,
+        open_raw(service) as session,
+        pytest.raises(ConsumerError, match="it will answer again after 30 s"),
+    ):
+        session.decode("f", quoted(["x"]))
