@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from auditor.worker import server as server_module
 from auditor.worker.trouble import Broken, Ended, StartError
 from tests.engines.adapters import adapter_of, decode, need
 
@@ -219,3 +222,18 @@ def test_a_table_of_mariadb_that_is_full_ends_the_audit() -> None:
         adapter.decode_batch("f", ["a" * 900] * 40)
     assert "full" in caught.value.seen
     adapter.close()
+
+
+def test_a_server_that_waits_for_ever_is_ended_and_its_last_word_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    need("postgres")
+    monkeypatch.setattr(server_module, "START", 1.5)
+    with tempfile.TemporaryDirectory() as place:  # the server's own user has to reach it
+        folder = Path(place)
+        folder.chmod(0o755)
+        monkeypatch.setattr(tempfile, "tempdir", place)
+        for name, does in (("initdb", "exit 0"), ("postgres", "echo waiting for room on the disk >&2; sleep 600")):
+            (folder / name).write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "postgres 0" && exit\n{does}\n')
+            (folder / name).chmod(0o755)
+        with pytest.raises(StartError, match="it printed last: waiting for room on the disk"):
+            adapter_of("postgres", {"f": "{value}::date"}, server=place)
+        assert list(folder.glob("auditor-worker-server-*")) == []
