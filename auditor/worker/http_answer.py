@@ -27,6 +27,11 @@ REFUSED = "its service refuses to be asked"
 UNDECIDED = (202, 206, 207, 208, 226)
 
 
+#: Members of a body that say whether a value is accepted, and those that say what is wrong with it.
+TRUTHS = ("valid", "is_valid", "isValid", "ok", "success", "accepted")
+ERRORS = ("error", "errors")
+
+
 class Twice:
     """What stands at a key that an object has more than once: which of them counts, parsers do not agree on."""
 
@@ -110,7 +115,8 @@ class Reading:
             if outcome is not None:
                 return outcome
         if 200 <= answer.status < 300:
-            return accepted(answer, sent) if self.value == "status" else self.value_in(answer, name)
+            is_read = answer.status in self.rejected  # the spec says what in the body is an error, and there is none
+            return accepted(answer, sent, is_read) if self.value == "status" else self.value_in(answer, name)
         if answer.status >= 500:
             return failed("the service failed: " + answer.seen, answer.status in NOBODY_THERE)
         if 300 <= answer.status < 400:
@@ -158,11 +164,28 @@ class Reading:
         return value_or_fault(found)
 
 
-def accepted(answer: Answer, sent: "Any") -> Outcome:
+def accepted(answer: Answer, sent: "Any", is_read: bool) -> Outcome:
     """Read an answer whose status alone says that a string is accepted; its value is what was sent."""
     if answer.status in UNDECIDED:
         return failed("%s, which does not say that the value is accepted: name a path as `value`" % answer.seen)
+    denial = "" if is_read else denial_in(answer)
+    if denial:
+        hint = "add %d to `rejected` and name the path of its error as `message`" % answer.status
+        return failed("%s, whose status accepts what its %s denies: %s" % (answer.seen, denial, hint))
     return Outcome("null", "null") if sent is None else value_or_fault(sent)
+
+
+def denial_in(answer: Answer) -> str:
+    """Give the member of a body that denies what the status says; nothing where it has none."""
+    try:
+        document = answer.document()
+    except ValueError:
+        return ""
+    for name, found in document.items() if isinstance(document, dict) else ():
+        denies = found is False if name in TRUTHS else name in ERRORS and not says_nothing(found)
+        if denies or (isinstance(found, Twice) and name in (*TRUTHS, *ERRORS)):
+            return str(name)
+    return ""
 
 
 def value_or_fault(found: "Any") -> Outcome:

@@ -133,6 +133,16 @@ def test_a_status_that_decides_nothing_accepts_nothing(status: str) -> None:
             assert shown(session.decode("f", quoted(["x"]))) == ["text:y"]
 
 
+def test_a_body_that_denies_its_status_accepts_nothing() -> None:
+    denied = [b'{"valid": false}', b'{"ok": false, "why": "no"}', b'{"errors": ["no"]}', b'{"error": {"code": 7}}']
+    granted = [b'{"valid": true}', b'{"errors": []}', b'{"error": null, "ok": true}', b"fine", b"[false]", b"", b"7"]
+    says = {str(number): [answer("200 OK", body)] for number, body in enumerate([*denied, *granted], 1)}
+    with answering(says) as service, open_raw(service, value="status") as session:
+        found = shown(session.decode("f", quoted(says)))
+    assert [one.partition(":")[0] for one in found] == ["crashed"] * len(denied) + ["text"] * len(granted)
+    assert "whose status accepts what its valid denies: add 200 to `rejected`" in found[0]
+
+
 def test_what_was_accepted_is_a_value_of_its_own_and_no_answer_of_a_program() -> None:
     tokens = ['{"rejected": "x"}', '{"null": 1}', '{"error": "x"}', "[1]", "null", "5", '"a"']
     with answering({}) as service, open_raw(service, value="status", receives="json") as session:
