@@ -43,8 +43,8 @@ LONGEST_VERSION = 200
 
 FAILED = "its service has failed"
 
-#: Seconds after the last answer in which it is seen whether more comes.
-LONGEST_LOOK = 0.25
+#: Seconds after the last answer in which it is seen whether more comes: as long as answers took, within these.
+SHORTEST_LOOK, LONGEST_LOOK = 0.1, 1.0
 
 #: For messages: so much of a string is shown.
 SHOWN = 60
@@ -136,9 +136,11 @@ class HttpAdapter:
 
     def ask_all(self, field: str, values: "List[str]") -> "List[Outcome]":
         """Ask for some strings; for all of them again, each on its own connection, where answers may be of others."""
-        outcomes = self.ask_in_rounds(field, values)
-        if len(values) > 1 and self.connection.is_muddled(min(LONGEST_LOOK, 2 * self.slowest)):
-            return self.ask_in_rounds(field, values)
+        is_shared = len(values) > self.service["concurrency"]
+        with self.connection.used_again(is_shared):
+            outcomes = self.ask_in_rounds(field, values)
+        if is_shared and self.connection.is_muddled(min(LONGEST_LOOK, SHORTEST_LOOK + 3 * self.slowest)):
+            outcomes = self.ask_in_rounds(field, values)
         return outcomes
 
     def ask_in_rounds(self, field: str, values: "List[str]") -> "List[Outcome]":

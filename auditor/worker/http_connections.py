@@ -37,12 +37,12 @@ class Connections:
         """Wait."""
         self.backend.sleep(seconds)
 
-    def look(self) -> None:
-        """See whether more has come on the open connections, none of which is in use; then none of them is any more."""
+    def close(self) -> None:
+        """Close all connections, none of which is in use, and see whether more has come on one."""
         with self.lock:
             streams = list(self.open)
-        readable = [stream for stream in streams if stream.get_extra_info("is_readable")]
-        for stream in streams if self.is_muddled else readable:
+        for stream in streams:
+            stream.get_extra_info("is_readable")
             stream.close()
 
 

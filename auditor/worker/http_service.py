@@ -7,6 +7,7 @@ environment: no proxy, no certificates, no password file.
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from urllib.parse import unquote, unquote_plus
 
@@ -54,7 +55,7 @@ class Service:
         self.method, self.seconds, self.hide = service["method"], seconds, hide
         self.tries, self.follows = 1 + service["retries"], service["redirects"]
         httpcore = __import__("httpcore")
-        self.connections, self.reuses = Connections(httpcore), True
+        self.connections, self.reuses, self.was_muddled = Connections(httpcore), False, False
         self.client = self.httpx.Client(
             headers={"user-agent": "fidelity-auditor", "accept": "application/json, */*", **headers}
             | {"accept-encoding": "identity"},
@@ -69,17 +70,26 @@ class Service:
         waits: float = sum(wait_before(attempt) for attempt in range(1, self.tries))
         return float(self.tries * self.seconds + waits)
 
-    def is_muddled(self, seconds: float) -> bool:
-        """Say whether the service has sent answers that nobody asked for, waiting a moment for them.
+    @contextmanager
+    def used_again(self, is_wanted: bool) -> "Iterator[None]":
+        """Use connections for several requests meanwhile, unless the service has sent what nobody asked for before."""
+        self.reuses = is_wanted and not self.connections.is_muddled
+        try:
+            yield
+        finally:
+            self.reuses = False
 
-        From then on each request has a connection of its own. Called while no request is under way.
+    def is_muddled(self, seconds: float) -> bool:
+        """Say whether the service has sent answers that nobody asked for since then, waiting a moment for them.
+
+        All connections are closed. Called while no request is under way.
         """
-        if not self.reuses:
-            return False
-        time.sleep(seconds)
-        self.connections.look()
-        self.reuses = not self.connections.is_muddled
-        return not self.reuses
+        was_muddled = self.was_muddled
+        if not was_muddled:
+            time.sleep(seconds)
+            self.connections.close()
+            self.was_muddled = self.connections.is_muddled
+        return self.was_muddled and not was_muddled
 
     def send(
         self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0, value: str = ""

@@ -46,11 +46,19 @@ def test_a_second_answer_to_one_string_is_not_the_next_strings(says: list[bytes]
         assert shown(session.decode("f", quoted(texts[::-1]))) == [f"text:{text}" for text in texts[::-1]]
 
 
+@pytest.mark.parametrize("extra", [[], [LATER]])
+def test_a_string_that_is_asked_for_alone_has_its_own_answer_too(extra: list[bytes]) -> None:
+    twice = [value("#") + value("nobody asked")] if not extra else [value("#"), *extra, value("nobody asked")]
+    with answering({"#": twice}) as service, open_raw(service, concurrency=1) as session:
+        for text in ("a", "#", "b", "c", "#", "d"):
+            assert shown(session.decode("f", quoted([text]))) == [f"text:{text}"]
+
+
 def test_connections_are_used_again_as_long_as_each_string_has_one_answer() -> None:
     texts = [f"order {number}" for number in range(100)]
     with answering({}) as service, open_raw(service, concurrency=4) as session:
         session.decode("f", quoted(texts))
-        assert service.connections <= 4
+        assert service.connections <= 1 + 4  # the first for the string of the start
         assert all(service.asked[text] == 1 for text in texts)
 
 
