@@ -26,6 +26,7 @@ class Connections:
         self.backend, self.timed_out = httpcore.SyncBackend(), httpcore.TimeoutException
         self.network_error = httpcore.NetworkError
         self.open: "Set[Stream]" = set()
+        self.pool: "Any" = None
         self.is_muddled = False
         self.lock = threading.Lock()
 
@@ -41,9 +42,16 @@ class Connections:
         """Close all connections, none of which is in use, and see whether more has come on one."""
         with self.lock:
             streams = list(self.open)
+        self.is_muddled = self.is_muddled or any(map(left_over, self.pool.connections))
         for stream in streams:
             stream.get_extra_info("is_readable")
             stream.close()
+
+
+def left_over(connection: "Any") -> bytes:
+    """Give what was read behind the last answer on a connection of the pool, which no part of httpcore tells."""
+    state = getattr(getattr(connection, "_connection", None), "_h11_state", None)
+    return state.trailing_data[0] if state is not None else b""
 
 
 class Stream:
@@ -102,6 +110,7 @@ def transport_over(connections: Connections, httpx: "Any", httpcore: "Any", most
         keepalive_expiry=4.0,
         network_backend=connections,
     )
+    connections.pool = pool
 
     def as_httpx(error: Exception) -> Exception:
         """Give an error of httpcore as that of httpx, which has the same name."""

@@ -46,6 +46,13 @@ def test_a_second_answer_to_one_string_is_not_the_next_strings(says: list[bytes]
         assert shown(session.decode("f", quoted(texts[::-1]))) == [f"text:{text}" for text in texts[::-1]]
 
 
+def test_what_was_read_behind_the_last_answer_of_all_is_seen() -> None:
+    texts = [f"order {number}" for number in range(12)]
+    says = {"order 10": [value("order 10"), LATER, value("nobody asked")], "order 11": [value("order 11")]}
+    with answering(says) as service, open_raw(service, concurrency=1) as session:
+        assert shown(session.decode("f", quoted(texts))) == [f"text:{text}" for text in texts]
+
+
 @pytest.mark.parametrize("extra", [[], [LATER]])
 def test_a_string_that_is_asked_for_alone_has_its_own_answer_too(extra: list[bytes]) -> None:
     twice = [value("#") + value("nobody asked")] if not extra else [value("#"), *extra, value("nobody asked")]
