@@ -25,8 +25,8 @@ SECRET_NAME = re.compile(
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
-#: Statuses that say nothing about the value: who asks is not let in, or asks too fast.
-NEVER_REJECTED = (401, 403, 407, 429)
+#: Statuses that say nothing about the value: who asks is not let in, asks too fast, too slowly, or in the wrong place.
+NEVER_REJECTED = (401, 403, 407, 408, 421, 425, 426, 429)
 
 MOST_CONCURRENT = 64
 MOST_RETRIES = 10
@@ -145,7 +145,7 @@ def _statuses(value: object, complain: Complain) -> tuple[int, ...] | None:
         complain(f"must list statuses from 200 to 499, not {shown(value)}", "such as [400, 422]")
         return None
     if barred := [one for one in statuses if one in NEVER_REJECTED or 300 <= one < 400]:
-        what = f"{barred[0]} says nothing about a value: it asks for credentials, for patience or elsewhere"
+        what = f"{barred[0]} says nothing about a value: it asks for credentials, for another try or elsewhere"
         complain(what, "such as [400, 422]")
         return None
     return tuple(statuses)

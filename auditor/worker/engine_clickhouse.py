@@ -14,11 +14,13 @@ import time
 
 from .engine_common import (
     Column,
+    OutOfTime,
     Refused,
     by_halves,
     in_place,
     known_name,
     required,
+    see_that_each_has_one_row,
     setting_error,
     shortened,
     silent_change,
@@ -53,6 +55,9 @@ WRAPPED = re.compile(r"^(?:(?:Nullable|LowCardinality)\()+")
 
 DECODER = json.JSONDecoder()
 START = re.compile(r"\s*")
+
+#: Codes of a statement that took longer than the session allows, or was stopped.
+TOO_LATE = re.compile(r"Code: (?:159|160|394)\.")
 
 #: Where in our own query a message says that something was.
 OUR_PLACE = re.compile(r"(?::|,)? while (?:executing|converting)[^.]*?__table.*$", re.DOTALL)
@@ -100,12 +105,13 @@ class Engine:
         except UnicodeDecodeError as error:  # of the message, which was cut inside a character
             raise Refused(self.said_of(error.object.decode("utf-8", "replace"))) from None
         except RuntimeError as error:
-            raise Refused(self.said_of(str(error))) from error
+            kind = OutOfTime if TOO_LATE.match(str(error)) else Refused
+            raise kind(self.said_of(str(error))) from error
         return found
 
     def columns(self, sql: str) -> "List[List[Any]]":
         """Give the columns of a query; what statements that raised had begun to print stands before its answer."""
-        text = self.run(sql).decode("utf-8", "replace")
+        text = self.run(sql).decode("utf-8", "surrogateescape")  # texts that differ in bytes that are none stay apart
         found: "List[List[Any]]" = []
         start = 0
         while start < len(text.rstrip()):
@@ -180,8 +186,7 @@ class Expression:
     def _run(self, rows: "Sequence[int]", count: int, column: Column) -> None:
         sql = self.all if len(rows) == count else self.query % (rows[0], rows[-1])
         found = self.engine.columns(sql)
-        if len(found[0]) != len(rows):
-            raise Refused("the expression gives %d rows for %d values" % (len(found[0]), len(rows)))
+        see_that_each_has_one_row(found[0] if found else [], rows)
         for row, text in zip(*found):  # noqa: B905 - no `strict` on Python 3.8
             column.texts[row] = text
 

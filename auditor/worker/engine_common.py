@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from .trouble import LONGEST, StartError, describe
+from .trouble import LONGEST, Broken, StartError, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +67,25 @@ def shortened(message: str) -> str:
     return message if len(message) <= LONGEST else message[:LONGEST] + "…"
 
 
+def no_room(engine: str, message: str) -> "Broken":
+    """Say that a disk is full, or what else an engine needs for its tables: that refuses no value."""
+    return Broken("read values by " + engine, message, "make room, and run again", "its engine has no room left")
+
+
 class Refused(Exception):
     """A statement that the engine refused as a whole: one of its values, or more, cannot be read."""
+
+
+def see_that_each_has_one_row(found: "Sequence[int]", rows: "Sequence[int]") -> None:
+    """Raise Refused where an expression gives a value several rows and another none, however many there are in all."""
+    if len(found) != len(rows):
+        raise Refused("the expression gives %d rows for %d values" % (len(found), len(rows)))
+    if set(found) != set(rows):
+        raise Refused("the expression gives more than one row for a value, and none for another")
+
+
+class OutOfTime(Refused):
+    """A statement for which the engine ran out of time: of its values, or of one, nothing is known."""
 
 
 def by_halves(
@@ -90,7 +107,7 @@ def by_halves(
             run(part)
         except Refused as error:
             if len(part) == 1:
-                column.errors[part[0]] = shortened(str(error))
+                (column.late if isinstance(error, OutOfTime) else column.errors)[part[0]] = shortened(str(error))
             elif len(part) <= 16:  # where one is refused, its neighbours often are
                 waiting += [part[at : at + 1] for at in reversed(range(len(part)))]
             else:

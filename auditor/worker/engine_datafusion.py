@@ -12,7 +12,18 @@ import re
 import time
 from contextlib import contextmanager
 
-from .engine_common import Column, Refused, Wording, by_halves, in_place, known_name, required, setting_error, shortened
+from .engine_common import (
+    Column,
+    Refused,
+    Wording,
+    by_halves,
+    in_place,
+    known_name,
+    required,
+    see_that_each_has_one_row,
+    setting_error,
+    shortened,
+)
 from .trouble import StartError
 
 TYPE_CHECKING = False
@@ -171,8 +182,7 @@ class Expression:
     def _run(self, query: str, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
         self.engine.fill(rows, [values[row] for row in rows])
         found = self.engine.columns(query)
-        if len(found[0]) != len(rows) if found else rows:
-            raise Refused("the expression gives %d rows for %d values" % (len(found[0]) if found else 0, len(rows)))
+        see_that_each_has_one_row(found[0] if found else [], rows)
         for row, text in zip(*found):  # noqa: B905 - no `strict` on Python 3.8
             column.texts[row] = text
 

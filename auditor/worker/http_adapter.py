@@ -43,6 +43,9 @@ LONGEST_VERSION = 200
 
 FAILED = "its service has failed"
 
+#: Seconds after the last answer in which it is seen whether more comes: as long as answers took, within these.
+SHORTEST_LOOK, LONGEST_LOOK = 0.1, 1.0
+
 #: For messages: so much of a string is shown.
 SHOWN = 60
 
@@ -69,7 +72,7 @@ class HttpAdapter:
         threading.stack_size(STACK)
         self.pool = ThreadPoolExecutor(self.service["concurrency"])
         self.good: "Optional[Tuple[str, str]]" = None
-        self.failures = 0
+        self.failures, self.slowest = 0, 0.0
         self.version = ""
         self.begin()
 
@@ -132,6 +135,15 @@ class HttpAdapter:
         return texts, faults
 
     def ask_all(self, field: str, values: "List[str]") -> "List[Outcome]":
+        """Ask for some strings; for all of them again, each on its own connection, where answers may be of others."""
+        is_shared = len(values) > self.service["concurrency"]
+        with self.connection.used_again(is_shared):
+            outcomes = self.ask_in_rounds(field, values)
+        if is_shared and self.connection.is_muddled(min(LONGEST_LOOK, SHORTEST_LOOK + 3 * self.slowest)):
+            outcomes = self.ask_in_rounds(field, values)
+        return outcomes
+
+    def ask_in_rounds(self, field: str, values: "List[str]") -> "List[Outcome]":
         """Ask for some strings, a few rounds at a time; Broken where the service has failed meanwhile."""
         outcomes: "List[Outcome]" = []
         size = ROUNDS * self.service["concurrency"]
@@ -166,7 +178,9 @@ class HttpAdapter:
         tried = self.tried(field, value)
         try:
             url, body = self.templates[field].request(value)
-            answer = self.connection.send(url, body, tried, seconds=seconds)
+            began = time.monotonic()
+            answer = self.connection.send(url, body, tried, seconds=seconds, value="" if body is not None else value)
+            self.slowest = max(self.slowest, time.monotonic() - began)
         except Unsendable as error:
             return Outcome("rejected", str(error))
         except NoAnswer as error:

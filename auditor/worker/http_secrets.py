@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import base64
+import html.entities
 import os
 import re
-from urllib.parse import quote, quote_plus
 
 from .trouble import StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterator, List
+    from typing import Any, Dict, List
 
 NAMED = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -20,6 +20,9 @@ PREFIX = "AUDITOR_SECRET_"
 
 #: A value that holds a secret of at least so many characters is none: it would stand in every report.
 LONG = 8
+
+#: Characters of the shortest password that is looked for beside the credentials that hold it.
+SHORTEST_PASSWORD = 4
 
 
 class Secrets:
@@ -31,9 +34,11 @@ class Secrets:
             if not secret.isascii() or not secret.isprintable() or secret != secret.strip():
                 seen = "%s holds a character that is not ASCII or not printable, or a blank at an end" % name
                 raise StartError("send the secret %s" % name, seen, "a line feed at its end is the usual cause")
-        forms = {form: name for name, secret in self.by_name.items() for form in forms_of(secret)}
-        every = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
-        self.forms, self.pattern = forms, re.compile(every) if every else None
+        forms = [(part, name) for name, secret in self.by_name.items() for part in parts_of(secret)]
+        forms.sort(key=lambda form: -len(form[0]))
+        self.names = [name for _, name in forms]
+        every = "|".join("(%s)" % written_anyhow(part) for part, _ in forms)
+        self.pattern = re.compile(every) if every else None
 
     def fill(self, text: str, encode: "Any" = str) -> str:
         """Put the secrets in their places."""
@@ -43,18 +48,51 @@ class Secrets:
         """Write the names of secrets in their places."""
         if self.pattern is None:
             return text
-        return self.pattern.sub(lambda found: "{env:%s}" % self.forms[found.group()], text)
+        return self.pattern.sub(lambda found: "{env:%s}" % self.names[(found.lastindex or 1) - 1], text)
 
     def held_in(self, text: str) -> str:
         """Give the name of a secret that a text holds, or nothing."""
-        for name, secret in self.by_name.items():
-            if len(secret) >= LONG and any(form in text for form in forms_of(secret)):
+        for found in self.pattern.finditer(text) if self.pattern is not None else ():
+            name = self.names[(found.lastindex or 1) - 1]
+            if len(self.by_name[name]) >= LONG:
                 return name
         return ""
 
 
-def forms_of(secret: str) -> "Iterator[str]":
-    """Give a secret as texts may hold it: as it is, in JSON, in a url, and the parts of `Basic dXNlcjpwYXNz`."""
-    for text in [secret, *(part for part in secret.split() if len(part) >= LONG)]:
-        if text:
-            yield from (text, json.dumps(text)[1:-1], quote(text, safe=""), quote(text), quote_plus(text))
+def parts_of(secret: str) -> "List[str]":
+    """Give a secret, the parts of one such as `Basic dXNlcjpwYXNzd29yZA==`, and the password that such a part holds."""
+    parts = {secret, *(part for part in secret.split() if len(part) >= LONG)} if secret else set()
+    for part in [*parts]:
+        try:
+            decoded = base64.b64decode(part, validate=True).decode("ascii")
+        except ValueError:
+            continue
+        password = decoded.partition(":")[2]
+        if decoded.isprintable() and len(password) >= SHORTEST_PASSWORD:
+            parts |= {decoded, password}
+    return [*parts]
+
+
+def written_anyhow(secret: str) -> str:
+    """Give the pattern of a secret as JSON, a url, HTML or a program may write it: any of its characters escaped."""
+    return "".join(map(one_of, secret))
+
+
+def one_of(character: str) -> str:
+    r"""Give the pattern of a character: itself, or as ``\/ \u002f %2f &#47; &#x2F; &amp;``, escaped twice too."""
+    code = ord(character)
+    named = [name for name, text in html.entities.html5.items() if text == character and name.endswith(";")]
+    entities = "|".join(["#0*%d;" % code, "#[xX]0*%s;" % in_any_case(code), *map(re.escape, sorted(named))])
+    forms = [
+        re.escape(character),
+        r"\\+" + re.escape(character),
+        r"\\+(?:u00|x)" + in_any_case(code),
+        "%(?:25)*" + in_any_case(code),
+        "&(?:amp;)*(?:" + entities + ")",
+    ]
+    return "(?:" + "|".join(forms + [r"\+"] * (character == " ")) + ")"
+
+
+def in_any_case(code: int) -> str:
+    """Give the pattern of two hexadecimal digits."""
+    return "".join("[%s%s]" % (digit, digit.upper()) if digit.isalpha() else digit for digit in "%02x" % code)

@@ -7,15 +7,18 @@ environment: no proxy, no certificates, no password file.
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from urllib.parse import unquote, unquote_plus
 
 from .http_answer import Answer
+from .http_connections import Connections, transport_over
 from .http_request import Unsendable
 from .trouble import Broken, StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Optional
+    from typing import Any, Dict, Iterator, Optional
 
 #: Bytes of the longest answer.
 LONGEST_ANSWER = 10 * 1024 * 1024
@@ -51,15 +54,15 @@ class Service:
         self.httpx = import_httpx()
         self.method, self.seconds, self.hide = service["method"], seconds, hide
         self.tries, self.follows = 1 + service["retries"], service["redirects"]
-        most = service["concurrency"]
+        httpcore = __import__("httpcore")
+        self.connections, self.reuses, self.was_muddled = Connections(httpcore), False, False
         self.client = self.httpx.Client(
             headers={"user-agent": "fidelity-auditor", "accept": "application/json, */*", **headers}
             | {"accept-encoding": "identity"},
-            limits=self.httpx.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=4.0),
+            transport=transport_over(self.connections, self.httpx, httpcore, service["concurrency"]),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # no string is asked in the session of another
             trust_env=False,
             follow_redirects=False,
-            verify=True,
         )
 
     def longest(self) -> float:
@@ -67,14 +70,39 @@ class Service:
         waits: float = sum(wait_before(attempt) for attempt in range(1, self.tries))
         return float(self.tries * self.seconds + waits)
 
-    def send(self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0) -> Answer:
-        """Give the answer to a request.
+    @contextmanager
+    def used_again(self, is_wanted: bool) -> "Iterator[None]":
+        """Use connections for several requests meanwhile, unless the service has sent what nobody asked for before."""
+        self.reuses = is_wanted and not self.connections.is_muddled
+        try:
+            yield
+        finally:
+            self.reuses = False
+
+    def is_muddled(self, seconds: float) -> bool:
+        """Say whether the service has sent answers that nobody asked for since then, waiting a moment for them.
+
+        All connections are closed. Called while no request is under way.
+        """
+        was_muddled = self.was_muddled
+        if not was_muddled:
+            time.sleep(seconds)
+            self.connections.close()
+            self.was_muddled = self.connections.is_muddled
+        return self.was_muddled and not was_muddled
+
+    def send(
+        self, url: str, body: "Optional[bytes]", tried: str, method: str = "", seconds: float = 0.0, value: str = ""
+    ) -> Answer:
+        """Give the answer to a request; `value` is what its url has to keep where it is redirected.
 
         Raises Late where there is none in time, NoAnswer where the connection is closed each time, Broken where there
         is nobody to connect to, Unsendable where the url is too long.
         """
         httpx, limit = self.httpx, seconds or self.seconds
         headers = {"content-type": "application/json"} if body is not None else {}
+        if not self.reuses:
+            headers["connection"] = "close"
         for attempt in range(self.tries):
             if attempt:
                 time.sleep(wait_before(attempt))
@@ -82,7 +110,7 @@ class Service:
                 request = self.client.build_request(
                     method or self.method, url, content=body, headers=headers, timeout=limit
                 )
-                return self.follow(request, time.monotonic() + limit, tried)
+                return self.follow(request, time.monotonic() + limit, tried, value)
             except httpx.InvalidURL as error:
                 raise Unsendable("cannot be sent in a url: %s" % error) from None
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -98,11 +126,13 @@ class Service:
             )
         raise NoAnswer("the service closed the connection without a whole answer, %s: %s" % (times, last)) from None
 
-    def follow(self, request: "Any", until: float, tried: str) -> Answer:
+    def follow(self, request: "Any", until: float, tried: str, value: str) -> Answer:
         """Send a request, and what it is redirected to where that is wanted: on the same host, with the same method."""
         for _ in range(MOST_REDIRECTS):
             response = self.client.send(request, stream=True)
             try:
+                if not getattr(response.extensions.get("network_stream"), "is_fresh", True):
+                    self.connections.is_muddled = True  # this answer was there before its question
                 answer = self.read(response, until)
                 after = response.next_request
             finally:
@@ -122,6 +152,9 @@ class Service:
                 raise Broken(
                     tried, seen, "the value would be lost on the way: correct `url`", "its service is elsewhere"
                 )
+            if value not in unquote(str(after.url)) and value not in unquote_plus(str(after.url)):
+                answer.trouble = "it redirects to %s, which has lost the value" % self.hide(after.url.path)
+                return answer
             request = after
         raise Broken(tried, "more than %d redirects" % MOST_REDIRECTS, "correct `url`", "its service is elsewhere")
 
@@ -133,7 +166,9 @@ class Service:
                 response.status_code, headers, b"", "its body is compressed, which was not asked for", self.hide
             )
         body = bytearray()
-        for part in response.iter_raw():
+        for part in self.parts(response):
+            if part is None:
+                return Answer(response.status_code, headers, bytes(body), "its body was cut off", self.hide)
             body += part
             if len(body) > LONGEST_ANSWER:
                 trouble = "an answer of more than %d MiB" % (LONGEST_ANSWER // 1024 // 1024)
@@ -141,6 +176,20 @@ class Service:
             if time.monotonic() > until:
                 raise self.httpx.ReadTimeout("the answer does not end")
         return Answer(response.status_code, headers, bytes(body), "", self.hide)
+
+    def parts(self, response: "Any") -> "Iterator[Optional[bytes]]":
+        """Give the parts of a body; None where it is cut off after a status that has said what it is to say.
+
+        Were that sent again, a refusal could end as an acceptance.
+        """
+        try:
+            yield from response.iter_raw()
+        except self.httpx.TimeoutException:
+            raise
+        except self.httpx.TransportError:
+            if 200 <= response.status_code < 300:
+                raise
+            yield None
 
 
 def wait_before(attempt: int) -> float:

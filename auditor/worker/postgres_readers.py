@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 
 from .engine_common import NUL, Column, in_place, shortened
@@ -30,6 +28,12 @@ TAGS = {
     **dict.fromkeys((18, 19, 25, 114, 1042, 1043, 2950, 3802), "text"),
 }
 MONEY = 790
+
+#: What needs quotes in a CSV.
+SPECIAL = re.compile('[",\r\n]')
+
+#: The line of the data in the context of an error.
+OF_COPY = re.compile(r"^COPY auditor_load_\d+, line (\d+)", re.MULTILINE)
 
 #: Values of one COPY: one that is refused takes the others with it, which then come again.
 COPIED = 64
@@ -67,7 +71,8 @@ class Expression:
             "CREATE FUNCTION %s(%s text) RETURNS text LANGUAGE plpgsql AS %s\n#variable_conflict use_column\n"
             "DECLARE auditor_read %s; BEGIN\nauditor_read := %s;\n"
             "RETURN CASE WHEN auditor_read IS NULL THEN 'n' ELSE 'v' || (%s) END;\n"
-            "EXCEPTION WHEN OTHERS THEN RETURN 'r' || SQLSTATE || ' ' || SQLERRM;\nEND %s"
+            "EXCEPTION WHEN insufficient_resources OR system_error THEN RAISE;\n"
+            "WHEN OTHERS THEN RETURN 'r' || SQLSTATE || ' ' || SQLERRM;\nEND %s"
         ) % (name, PARAMETER, quote, self.kind, sql, written("auditor_read", oid), quote)
         # One text that the engine splits costs a third of an array of texts, and is a column all the same.
         self.query = (
@@ -108,6 +113,7 @@ class Expression:
                 self._read(values, places[:half], column)
                 self._read(values, places[half:], column)
                 return
+            self.engine.see_whether_of_the_machine(error)
             cancelled = isinstance(error, self.engine.module.errors.QueryCanceled)
             (column.late if cancelled else column.errors)[places[0]] = self.engine.said(error)
             return
@@ -153,6 +159,7 @@ class Insert(Load):
                 column.texts[index] = self.engine.one(sql, [value])
             except self.engine.module.Error as error:
                 self.engine.see_whether_gone(error)
+                self.engine.see_whether_of_the_machine(error)
                 cancelled = isinstance(error, self.engine.module.errors.QueryCanceled)
                 (column.late if cancelled else column.errors)[index] = self.engine.said(error)
         self.engine.run("TRUNCATE " + self.table)
@@ -176,37 +183,44 @@ class Copy(Load):
         return column
 
     def _copy(self, values: "List[str]", places: "List[int]", column: Column) -> None:
-        while places:
-            rows = io.StringIO()
-            lines = csv.writer(rows, lineterminator="\n")
-            starts = []  # the line on which each row ends: a value may hold line feeds
-            for place in places:
-                lines.writerow((place, values[place]))
-                starts.append(rows.getvalue().count("\n"))
+        waiting = [places] if places else []
+        while waiting:
+            part = waiting.pop()
+            rows = "".join("%d,%s\n" % (place, in_csv(values[place])) for place in part)
             try:
                 with self.engine.connection.cursor().copy("COPY %s FROM STDIN (FORMAT csv)" % self.table) as copy:
-                    copy.write(rows.getvalue())
+                    copy.write(rows)
             except self.engine.module.Error as error:
                 self.engine.see_whether_gone(error)
-                places = self._without_refused(error, places, starts, column)
+                waiting += self._without_refused(error, part, rows, column)
                 continue
-            for place, text in self.engine.run("SELECT i, %s FROM %s" % (self.text, self.table)).fetchall():
+            found = self.engine.run("SELECT i, %s FROM %s" % (self.text, self.table)).fetchall()
+            self.engine.run("TRUNCATE " + self.table)
+            for place, text in found:
                 column.texts[place] = text
-            break
-        self.engine.run("TRUNCATE " + self.table)
+            lost = set(part).difference(place for place, _ in found)
+            column.errors.update(dict.fromkeys(lost, "COPY has not stored its row"))
 
     def _without_refused(
-        self, error: BaseException, places: "List[int]", ends: "List[int]", column: Column
-    ) -> "List[int]":
-        """Note the row that an error names, and give the others; all are refused one by one where it names none."""
-        context = getattr(getattr(error, "diag", None), "context", None) or ""
-        found = re.search(r"line (\d+)", context)
-        at = next(
-            (at for at, end in enumerate(ends) if found and end >= int(found.group(1))), 0 if len(places) == 1 else -1
-        )
-        if at < 0:
-            for place in places:
-                column.errors[place] = self.engine.said(error)
+        self, error: BaseException, places: "List[int]", rows: str, column: Column
+    ) -> "List[List[int]]":
+        """Note the row that an error names and give the others; their halves where it names none for sure."""
+        is_late = isinstance(error, self.engine.module.errors.QueryCanceled)
+        self.engine.see_whether_of_the_machine(error)
+        if len(places) == 1:
+            (column.late if is_late else column.errors)[places[0]] = self.engine.said(error)
             return []
+        # A function's own lines stand before that of COPY, which miscounts where a text has several.
+        is_one_line_each = rows.count("\n") == len(places) and "\r" not in rows
+        named = OF_COPY.search(getattr(getattr(error, "diag", None), "context", None) or "")
+        at = int(named.group(1)) - 1 if named is not None and is_one_line_each and not is_late else len(places)
+        if at >= len(places):
+            half = len(places) // 2
+            return [places[half:], places[:half]]
         column.errors[places[at]] = self.engine.said(error)
-        return places[:at] + places[at + 1 :]
+        return [places[:at] + places[at + 1 :]]
+
+
+def in_csv(value: str) -> str:
+    """Write a value as CSV with no more quotes than it needs; a bare carriage return would end lines for COPY."""
+    return '"%s"' % value.replace('"', '""') if SPECIAL.search(value) else value

@@ -174,7 +174,8 @@ class Server:
                 return attempt()
             except refused as error:
                 if time.monotonic() > until:
-                    seen = "it does not answer within %d s: %s" % (START, error)
+                    seen = "it does not answer within %d s: %s%s" % (START, error, self.last_line())
+                    self.close()
                     raise StartError(tried, seen, "start it by hand, or name one that runs with `connection`") from None
             time.sleep(0.02)
 
@@ -192,6 +193,15 @@ class Server:
             if "failed" in told:
                 return "%s ended: %s" % (os.path.basename(told["command"]), told["failed"][-1500:])
         return ""
+
+    def last_line(self) -> str:
+        """Give what the server has printed last, such as that it waits for room on its disk."""
+        try:
+            with open(os.path.join(self.folder, "log"), errors="replace") as log:
+                lines = log.read().strip().splitlines()
+        except OSError:
+            return ""
+        return "; it printed last: " + lines[-1][:500] if lines else ""
 
     def ended(self) -> "Ended":
         """Say that the server is gone."""
