@@ -2,12 +2,14 @@
 
 An output column has `origins`, the columns of physical tables that its value is made of. It is `bare` where it is one
 of them, at most cast to a text or an integer, so that it can carry a row's number through the model; it is `plain`
-where nothing but a text comes of it.
+where nothing but a text comes of it. `made` leads from a column to those that it is made of, down to physical tables.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -24,6 +26,19 @@ class LineageError(Exception):
 
 
 @dataclass(frozen=True)
+class Made:
+    """How a column comes about: by an expression over the columns of a query's sources, or by branches of a union.
+
+    `node` is the expression as it was parsed, or the set operation; `parts` are the columns in it, each with what it
+    stands for; `branches` are the columns that a set operation takes its rows from.
+    """
+
+    node: Any
+    parts: tuple[tuple[Any, Output], ...] = ()
+    branches: tuple[Output, ...] = ()
+
+
+@dataclass(frozen=True)
 class Output:
     """One column of a query."""
 
@@ -33,6 +48,7 @@ class Output:
     line: int | None = None
     unpacked: bool = False  # taken out of a JSON text or a structure
     plain: bool = False
+    made: Made | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass
@@ -61,5 +77,19 @@ def united(expression: exp.SetOperation, left: Outputs, right: Outputs) -> Outpu
         bare = output.bare if output.bare == other.bare else None
         origins = output.origins | other.origins
         unpacked, plain = output.unpacked or other.unpacked, output.plain and other.plain
-        both.named[key] = Output(output.name, origins, bare, output.line, unpacked, plain)
+        taken = (output, other) if isinstance(expression, exp.Union) else (output,)  # EXCEPT gives rows of the left
+        made = Made(expression, branches=taken)
+        both.named[key] = Output(output.name, origins, bare, output.line, unpacked, plain, made)
     return both
+
+
+def renamed(outputs: Outputs, names: Sequence[str]) -> Outputs:
+    """Give the columns under the names that a list of columns has for the first of them: ``with t(a, b) as …``."""
+    if not names or outputs.open:
+        return outputs
+    columns = list(outputs.named.values())
+    found = Outputs()
+    for position, output in enumerate(columns):
+        name = names[position] if position < len(names) else output.name
+        found.named.setdefault(name.lower(), replace(output, name=name))
+    return found
