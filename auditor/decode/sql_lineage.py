@@ -100,15 +100,17 @@ class Locator:
             return united(expression, *(self.outputs(branch) for branch in branches))
         outputs = Outputs()
         if isinstance(expression, exp.UDTF):
+            why = "" if isinstance(expression, exp.Values) else "it comes out of UNNEST, LATERAL or a table function"
             for name in expression.alias_column_names:
-                outputs.named[name.lower()] = Output(name, self._origins(expression, scope))
+                origins = self._origins(expression, scope)
+                outputs.named[name.lower()] = Output(name, origins, made=Made(expression, why=why))
             return outputs
-        for projection in getattr(expression, "selects", ()):
+        for position, projection in enumerate(getattr(expression, "selects", ()), 1):
             if projection.is_star:
                 self._expand(projection, scope, outputs)
             else:
                 output = self._output(projection, scope, outputs)
-                outputs.named.setdefault(output.name.lower(), output)
+                outputs.named.setdefault(output.name.lower() or f"#{position}", output)
         return outputs
 
     def _output(self, projection: Node, scope: Scope, before: Outputs) -> Output:

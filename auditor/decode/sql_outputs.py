@@ -30,12 +30,13 @@ class Made:
     """How a column comes about: by an expression over the columns of a query's sources, or by branches of a union.
 
     `node` is the expression as it was parsed, or the set operation; `parts` are the columns in it, each with what it
-    stands for; `branches` are the columns that a set operation takes its rows from.
+    stands for; `branches` are the columns that a set operation takes its rows from. `why` says why the way ends here.
     """
 
     node: Any
     parts: tuple[tuple[Any, Output], ...] = ()
     branches: tuple[Output, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True)

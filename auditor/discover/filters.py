@@ -1,0 +1,80 @@
+"""The clauses of a model that drop rows, and whether they coerce what the model gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from auditor.decode.sql_outputs import Outputs
+from auditor.decode.sql_syntax import Node, argument, columns_in, own
+from auditor.discover.found import Filter
+from auditor.discover.parsing import span_of
+from auditor.discover.tracing import Tracer
+
+#: Expressions that read a text as something else.
+_COERCES = (exp.Cast, exp.TryCast, exp.StrToDate, exp.StrToTime, exp.StrToUnix, exp.TsOrDsToDate, exp.ToNumber)
+
+
+def filters_of(number: int, tracer: Tracer, outputs: Outputs) -> tuple[Filter, ...]:
+    """Give the filters in the text of a model, in the order of its lines."""
+    scope = tracer.scope_of(number)
+    if scope is None:
+        return ()
+    found = []
+    for inner in scope.traverse():
+        found += list(_of_scope(inner, tracer, outputs))
+    return tuple(sorted(dict.fromkeys(found), key=lambda one: one.place.line))
+
+
+def _of_scope(scope: Scope, tracer: Tracer, outputs: Outputs) -> Iterator[Filter]:
+    expression = scope.expression
+    if isinstance(expression, exp.Except | exp.Intersect):
+        yield _filter(expression.key.upper(), expression, [], scope, tracer, outputs)
+    if not isinstance(expression, exp.Select):
+        return
+    inside = " in a subquery" if scope.is_subquery else ""
+    for clause in ("where", "having", "qualify"):
+        for node in argument(expression, clause):
+            yield _filter(clause.upper() + inside, node.this, [node.this], scope, tracer, outputs)
+    for join in argument(expression, "joins"):
+        if not join.side and join.kind in ("", "INNER", "SEMI", "ANTI") and not join.args.get("method"):
+            conditions = argument(join, "on")
+            if conditions or argument(join, "using"):
+                yield _filter(f"{join.kind or 'INNER'} JOIN{inside}", join, conditions, scope, tracer, outputs)
+    for distinct in argument(expression, "distinct"):
+        on = distinct.args.get("on")
+        yield _filter(
+            f"DISTINCT{' ON' if on else ''}{inside}", on or expression, [on] if on else [], scope, tracer, outputs
+        )
+    for clause in ("limit", "offset"):
+        for node in argument(expression, clause):
+            yield _filter(clause.upper() + inside, node, [], scope, tracer, outputs)
+
+
+def _filter(clause: str, shown: Node, conditions: list[Any], scope: Scope, tracer: Tracer, outputs: Outputs) -> Filter:
+    before = tracer.outputs(scope)
+    origins = {
+        origin
+        for condition in conditions
+        for column in columns_in(condition)
+        for origin in tracer.resolve(column, scope, before).origins
+    }
+    coerces = any(
+        next(columns_in(found), None) is not None for condition in conditions for found in own(condition, *_COERCES)
+    )
+    coerced = [output.name for output in outputs.named.values() if coerces and output.origins & origins]
+    return Filter(
+        clause,
+        _text(shown, tracer) if clause.split()[0] != "DISTINCT" or conditions else "",
+        tracer.place_of(shown),
+        tuple(sorted(".".join((*table, column)) for table, column in origins)),
+        tuple(coerced),
+    )
+
+
+def _text(node: Node, tracer: Tracer) -> str:
+    span = span_of(node)
+    return str(node.sql()) if span is None else tracer.query_of(node).file.text[slice(*span)]
