@@ -151,10 +151,13 @@ class Locator:
 
     def resolve(self, column: Node, scope: Scope, before: Outputs) -> Output:
         """Find what a column stands for: a source's column, else an earlier one of the same select."""
+        return self._found(column, scope, before) or self.lost(column, scope)
+
+    def _found(self, column: Node, scope: Scope, before: Outputs) -> Output | None:
         name, table = column.name, column.args.get("table")
         owner = None if table is None else self._source_called(table.name, scope)
         if owner is not None:
-            return self._from(owner, name) or self.lost(column, scope)
+            return self._from(owner, name)
         unpacked = table is not None  # a structure's field: the table's place names the column
         if unpacked:
             name = column.parts[0].name
@@ -162,9 +165,8 @@ class Locator:
         if found is None and name.lower() in before.named:
             found = before.named[name.lower()]
         if found is None and scope.parent is not None and scope.parent is not scope:
-            found = self.resolve(column, scope.parent, Outputs())
-        found = found or self.lost(column, scope)
-        return Output(name, found.origins, None, found.line, True) if unpacked else found
+            found = self._found(column, scope.parent, Outputs())
+        return Output(name, found.origins, None, found.line, True) if unpacked and found else found
 
     def _source_called(self, alias: str, scope: Scope | None) -> Any:
         """Find a source by its alias; a subquery may name one of the query around it."""

@@ -86,6 +86,7 @@ class Path:
     steps: tuple[Step, ...]
     type: str
     kind: str | None
+    scale: int | None  # digits behind the point, of a type that says so
     flags: tuple[Flag, ...]
 
     @property
@@ -116,6 +117,11 @@ class Filter:
     place: Place
     columns: tuple[str, ...]
     coerced: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Give clause and text on one line, a keyword once."""
+        text = " ".join(self.text.split())
+        return text if text.lower().startswith(self.clause.lower()) else f"{self.clause} {text}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,19 @@ def type_of(node: Node, parts: Sequence[Any], dialect: Dialect) -> Any:
         copy = exp.Paren(this=node.copy())
         for column, kind in zip(list(columns_in(copy)), parts, strict=True):
             column.replace(exp.Cast(this=exp.null(), to=(kind or exp.DataType.build("unknown")).copy()))
-        found = annotate_types(copy, dialect=dialect).this.type
+        annotated = annotate_types(copy, dialect=dialect).this
+        found = annotated.type
     except FAULTS:
         return None
-    return None if found is None or found.this in (_Type.UNKNOWN, _Type.NULL) else found
+    if found is None or found.this in (_Type.UNKNOWN, _Type.NULL) or _is_duration(annotated):
+        return None
+    return found
+
+
+def _is_duration(node: Node) -> bool:
+    """Say whether a day is taken from a day: a number of days or an interval, which sqlglot calls a day."""
+    sides = (node.this, node.expression) if isinstance(node, exp.Sub) else ()
+    return bool(sides) and all(side.type is not None and side.is_type(*exp.DataType.TEMPORAL_TYPES) for side in sides)
 
 
 def kind_of(kind: Any) -> str | None:
@@ -49,6 +58,12 @@ def kind_of(kind: Any) -> str | None:
     if kind is None:
         return None
     return next((name for name, kinds in _KINDS.items() if kind.this in kinds), None)
+
+
+def scale_of(kind: Any) -> int | None:
+    """Give the digits behind the point of a decimal type that names them."""
+    params = [] if kind is None or kind_of(kind) != "decimal" else kind.expressions
+    return int(params[1].name) if len(params) == 2 and params[1].name.isdecimal() else None
 
 
 def shown(kind: Any, dialect: Dialect) -> str:

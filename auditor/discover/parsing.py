@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -21,6 +22,9 @@ FAULTS = (SqlglotError, RecursionError, ValueError, LookupError, TypeError, Attr
 
 #: Under this name a node has the first and the last character of its text, the last one excluded.
 _SPAN = "auditor_span"
+
+#: How sqlglot shows a token in a message.
+_TOKEN = re.compile(r"<Token token_type: [\w.]+, text: (.*?), line: .*>", re.DOTALL)
 
 #: The methods of sqlglot's parser whose nodes keep their place.
 _MARKED = (
@@ -52,7 +56,8 @@ def reason_of(error: BaseException) -> tuple[str, int | None]:
     if isinstance(error, ParseError) and error.errors:
         first = error.errors[0]
         near = f" near {first['highlight']!r}" if first.get("highlight") else ""
-        return f"sqlglot cannot parse it: {first.get('description') or 'no reason given'}{near}", first.get("line")
+        said = _TOKEN.sub(r"\1", first.get("description") or "no reason given")
+        return f"sqlglot cannot parse it: {said}{near}", first.get("line")
     said = str(error).split("\n")[0] or type(error).__name__
     return f"sqlglot cannot parse it: {said}", None
 

@@ -15,7 +15,7 @@ from auditor.decode.sql_outputs import Made, Origin, Output
 from auditor.decode.sql_syntax import Node
 from auditor.discover.flags import flags_of
 from auditor.discover.found import Flag, Path, Step
-from auditor.discover.kinds import TEXT, kind_of, shown, type_of
+from auditor.discover.kinds import TEXT, kind_of, scale_of, shown, type_of
 from auditor.discover.parsing import span_of
 from auditor.discover.tracing import Tracer
 
@@ -49,7 +49,7 @@ class Paths:
 
     def __init__(self, tracer: Tracer, dialect: Dialect) -> None:
         self._tracer, self._dialect = tracer, dialect
-        self._name = type(dialect).__name__.lower()
+        self.dialect = type(dialect).__name__.lower()
         self._origins: list[Origin] = []
         self._spelled: dict[Origin, str] = {}
         self._flags: dict[int, list[Flag]] = {}
@@ -104,6 +104,7 @@ class Paths:
             way.steps,
             shown(way.type, self._dialect),
             kind_of(way.type),
+            scale_of(way.type),
             tuple(flags),
         )
 
@@ -152,7 +153,7 @@ class Paths:
         else:
             text = query.file.text[slice(*span)]
         if id(node) not in self._flags:
-            self._flags[id(node)] = flags_of(node, text, self._name)
+            self._flags[id(node)] = flags_of(node, text, self.dialect)
         flags += self._flags[id(node)]
         place = self._tracer.place_of(made.node)
         step = Step(query.name, output.name, place, text, shown(kind, self._dialect))

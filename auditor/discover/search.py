@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from auditor.decode.sql_outputs import LineageError, Output
@@ -18,7 +19,7 @@ from auditor.discover.found import Path as Way
 from auditor.discover.linking import link_models
 from auditor.discover.parsing import FAULTS, dialect_of, quiet
 from auditor.discover.paths import Paths
-from auditor.discover.statements import Statements, read_statements
+from auditor.discover.statements import Query, Statements, read_statements
 from auditor.discover.tracing import Tracer
 
 __all__ = ["DiscoverError", "discover"]
@@ -62,7 +63,10 @@ def _model(number: int, tracer: Tracer, paths: Paths, problems: list[Problem]) -
     query = tracer.queries[number]
     try:
         outputs = tracer.outputs_of(number)
-        columns = [Column(one.name, _line(one, query.place, tracer), paths.of(one)) for one in outputs.named.values()]
+        columns = [
+            Column(_name(one, position, query, paths), _line(one, query.place, tracer), paths.of(one))
+            for position, one in enumerate(outputs.named.values(), 1)
+        ]
         filters = filters_of(number, tracer, outputs)
     except (*FAULTS, LineageError) as error:
         said = str(error).split("\n")[0] or type(error).__name__
@@ -84,6 +88,17 @@ def _model(number: int, tracer: Tracer, paths: Paths, problems: list[Problem]) -
     )
 
 
+def _name(output: Output, position: int, query: Query, paths: Paths) -> str:
+    """Give the name of a column; its number where the text gives it none, since engines name it differently."""
+    made = output.made
+    while made is not None and made.branches:
+        made = made.branches[0].made
+    if query.names or made is None or made.node is None or made.why or isinstance(made.node.parent, exp.Alias):
+        return output.name
+    cast = isinstance(made.node, exp.Cast) and paths.dialect in ("postgres", "redshift")  # called like its column
+    return output.name if isinstance(made.node, exp.Column | exp.Dot) or cast else f"#{position}"
+
+
 def _line(output: Output, place: Place, tracer: Tracer) -> Place:
     made = output.made
     return place if made is None or made.node is None else tracer.place_of(made.node)
@@ -91,7 +106,7 @@ def _line(output: Output, place: Place, tracer: Tracer) -> Place:
 
 def _star(table: str) -> Way:
     why = f"* over {table}: which columns it has is not known; give a file with its `create table`"
-    return Way((), "", None, None, False, (), "", None, (Flag("not followed", why),))
+    return Way((), "", None, None, False, (), "", None, None, (Flag("not followed", why),))
 
 
 def _deeply(work: Callable[[], T]) -> T:

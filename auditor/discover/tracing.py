@@ -157,7 +157,7 @@ class Tracer(Locator):
         owner = self._source_called(column.table, scope) if column.table else None
         if isinstance(owner, Scope) and isinstance(owner.expression, exp.UDTF):
             return "it comes out of UNNEST, LATERAL or a table function"
-        if _is_recursive(scope.expression):
+        if _is_recursive(column):
             return "it is in a recursive query, which is followed only where it begins"
         sources = [owner] if owner is not None else sources_of(scope)
         stars = sorted({".".join(table) for source in sources for table in self.given(source).open})
