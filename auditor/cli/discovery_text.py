@@ -79,8 +79,8 @@ def _path(path: Path) -> Iterator[str]:
 
 
 def _filter(one: Filter) -> Iterator[str]:
-    coerces = f"  (coerces {_line(', '.join(one.coerced))}, too)" if one.coerced else ""
-    yield f"    {_line(str(one.place))}  {_line(str(one))}{coerces}"
+    notes = f"  ({_line(one.notes)})" if one.notes else ""
+    yield f"    {_line(str(one.place))}  {_line(str(one))}{notes}"
 
 
 def _problems(found: Discovery) -> Iterator[str]:

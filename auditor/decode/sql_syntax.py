@@ -51,13 +51,15 @@ def own(expression: Node, *kinds: type[Any]) -> Iterator[Any]:
 
 def conjuncts(condition: Node) -> Iterator[Any]:
     """Give the conditions that AND joins into one."""
-    while isinstance(condition, exp.Paren):
-        condition = condition.this
-    if isinstance(condition, exp.And):
-        yield from conjuncts(condition.this)
-        yield from conjuncts(condition.expression)
-    else:
-        yield condition
+    waiting = [condition]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, exp.Paren):
+            waiting.append(one.this)
+        elif isinstance(one, exp.And):
+            waiting += [one.expression, one.this]
+        else:
+            yield one
 
 
 def columns_in(expression: Node) -> Iterator[exp.Column]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
+from auditor.decode.sql_hints import hints_in
 from auditor.decode.sql_outputs import Outputs
 from auditor.decode.sql_syntax import Node, argument, columns_in, own
 from auditor.discover.found import Filter
 from auditor.discover.parsing import span_of
 from auditor.discover.tracing import Tracer
+
+#: The keywords before what is joined: the clause says them.
+_JOIN = re.compile(r"\A\s*(?:\w+\s+)*?join\s+", re.IGNORECASE)
 
 #: Expressions that read a text as something else.
 _COERCES = (exp.Cast, exp.TryCast, exp.StrToDate, exp.StrToTime, exp.StrToUnix, exp.TsOrDsToDate, exp.ToNumber)
@@ -36,7 +41,7 @@ def _of_scope(scope: Scope, tracer: Tracer, outputs: Outputs) -> Iterator[Filter
     if not isinstance(expression, exp.Select):
         return
     inside = " in a subquery" if scope.is_subquery else ""
-    for clause in ("where", "having", "qualify"):
+    for clause in ("prewhere", "where", "having", "qualify"):
         for node in argument(expression, clause):
             yield _filter(clause.upper() + inside, node.this, [node.this], scope, tracer, outputs)
     for join in argument(expression, "joins"):
@@ -72,9 +77,11 @@ def _filter(clause: str, shown: Node, conditions: list[Any], scope: Scope, trace
         tracer.place_of(shown),
         tuple(sorted(".".join((*table, column)) for table, column in origins)),
         tuple(coerced),
+        tuple(dict.fromkeys(hint for one in conditions for hint in hints_in(one))),
     )
 
 
 def _text(node: Node, tracer: Tracer) -> str:
     span = span_of(node)
-    return str(node.sql()) if span is None else tracer.query_of(node).file.text[slice(*span)]
+    text = str(node.sql()) if span is None else tracer.query_of(node).file.text[slice(*span)]
+    return _JOIN.sub("", text, count=1) if isinstance(node, exp.Join) else text

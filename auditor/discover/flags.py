@@ -7,25 +7,33 @@ from typing import Any
 
 from sqlglot import exp
 
-from auditor.decode.sql_hints import hints_of
+from auditor.decode.sql_hints import hints_in
 from auditor.decode.sql_syntax import Node, columns_in, own
 from auditor.discover.found import Flag
+from auditor.discover.kinds import is_known
 
 #: Tokens that the note of a map lists.
 _MOST_TOKENS = 12
 
-_CONDITIONAL = (exp.If, exp.Nullif, exp.Coalesce)
+_CONDITIONAL = (exp.Nullif, exp.Coalesce, exp.Nvl2)
+_GIVES_ROWS = (exp.Explode, exp.Unnest, exp.Inline, exp.GenerateSeries)
 _UNPACKS = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar, exp.Dot, exp.Bracket)
 
 
-def flags_of(node: Node, text: str, dialect: str) -> list[Flag]:
+def flags_of(node: Node) -> list[Flag]:
     """Give the flags of one expression, without what is inside its subqueries."""
-    flags = [Flag("volatile", hint) for hint in hints_of(text, {}, dialect=dialect)]
-    cases = list(own(node, exp.Case))
-    for case in cases:
-        flags += _of_case(case)
-    in_cases = {id(part) for case in cases for part in case.args.get("ifs") or []}
-    if any(id(found) not in in_cases for found in own(node, *_CONDITIONAL)):
+    flags = [Flag("volatile", hint) for hint in hints_in(node)]
+    for case in own(node, exp.Case):
+        arms = [(part.this, part.args.get("true")) for part in case.args.get("ifs") or []]
+        flags += _of_case("CASE", case.this, arms, case.args.get("default"))
+    for one in own(node, exp.If):
+        if not isinstance(one.parent, exp.Case):
+            flags += _of_case("IF", None, [(one.this, one.args.get("true"))], one.args.get("false"))
+    for decode in own(node, exp.DecodeCase):
+        values = decode.expressions
+        rest = values[-1] if len(values) % 2 == 0 else None
+        flags += _of_case("DECODE", values[0], list(zip(values[1::2], values[2::2], strict=False)), rest)
+    if next(own(node, *_CONDITIONAL), None) is not None:
         flags.append(Flag("conditional", "what comes out depends on a condition"))
     for coalesce in own(node, exp.Coalesce):
         flags += _of_default(coalesce)
@@ -33,15 +41,13 @@ def flags_of(node: Node, text: str, dialect: str) -> list[Flag]:
     return list(dict.fromkeys(flags))
 
 
-def _of_case(case: Node) -> Iterator[Flag]:
-    arms = [(part.this, part.args.get("true")) for part in case.args.get("ifs") or []]
-    default = case.args.get("default")
-    if any(is_constant(result) for _, result in arms) and all(_tokens(when, case.this) for when, _ in arms):
-        shown = [f"{_listed(_tokens(when, case.this))} → {_short(result)}" for when, result in arms]
+def _of_case(clause: str, compared: Node | None, arms: list[tuple[Any, Any]], default: Any) -> Iterator[Flag]:
+    if any(is_constant(result) for _, result in arms) and all(_tokens(when, compared) for when, _ in arms):
+        shown = [f"{_listed(_tokens(when, compared))} → {_short(result)}" for when, result in arms]
         rest = "NULL" if default is None else _short(default)
         yield Flag("token map", f"{'; '.join(shown)}; anything else → {rest}")
     else:
-        yield Flag("conditional", "CASE: what comes out depends on a condition")
+        yield Flag("conditional", f"{clause}: what comes out depends on a condition")
     if default is not None and not isinstance(default, exp.Null) and is_constant(default):
         yield Flag("default", f"ELSE {_short(default)}: whatever else comes in gives this value, a sentinel")
 
@@ -94,7 +100,11 @@ def _of_calls(node: Node) -> Iterator[Flag]:
         yield Flag("subquery", "a subquery in it is not followed")
     if next(own(node, *_UNPACKS), None) is not None:
         yield Flag("unpacked", "the column is a JSON text, a structure or an array that the value is taken out of")
-    names = {found.name for found in own(node, exp.Anonymous, exp.AnonymousAggFunc)}
+    if next(own(node, *_GIVES_ROWS), None) is not None:
+        yield Flag("not followed", "one value gives several rows")
+    if next(own(node, exp.Parameter, exp.Placeholder), None) is not None:
+        yield Flag("not followed", "it holds a parameter, and what that stands for is not known")
+    names = {found.name for found in own(node, exp.Anonymous, exp.AnonymousAggFunc) if not is_known(found.name)}
     for name in sorted(names):
         yield Flag("unknown function", f"{name}: a UDF, a macro or a function that sqlglot does not know; not entered")
 

@@ -117,11 +117,18 @@ class Filter:
     place: Place
     columns: tuple[str, ...]
     coerced: tuple[str, ...] = ()
+    volatile: tuple[str, ...] = ()  # what it depends on besides the row
 
     def __str__(self) -> str:
         """Give clause and text on one line, a keyword once."""
         text = " ".join(self.text.split())
         return text if text.lower().startswith(self.clause.lower()) else f"{self.clause} {text}".rstrip()
+
+    @property
+    def notes(self) -> str:
+        """What is to be known of it besides its text, empty where that is nothing."""
+        coerces = [f"coerces {', '.join(self.coerced)}, too"] if self.coerced else []
+        return "; ".join([*coerces, *self.volatile])
 
 
 @dataclass(frozen=True)

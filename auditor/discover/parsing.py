@@ -28,7 +28,14 @@ _TOKEN = re.compile(r"<Token token_type: [\w.]+, text: (.*?), line: .*>", re.DOT
 
 #: The methods of sqlglot's parser whose nodes keep their place.
 _MARKED = (
-    *("_parse_disjunction", "_parse_select_query", "_parse_where", "_parse_having", "_parse_qualify"),
+    *(
+        "_parse_disjunction",
+        "_parse_comparison",
+        "_parse_select_query",
+        "_parse_where",
+        "_parse_having",
+        "_parse_qualify",
+    ),
     *("_parse_join", "_parse_limit", "_parse_table"),
 )
 

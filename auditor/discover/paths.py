@@ -153,7 +153,7 @@ class Paths:
         else:
             text = query.file.text[slice(*span)]
         if id(node) not in self._flags:
-            self._flags[id(node)] = flags_of(node, text, self.dialect)
+            self._flags[id(node)] = flags_of(node)
         flags += self._flags[id(node)]
         place = self._tracer.place_of(made.node)
         step = Step(query.name, output.name, place, text, shown(kind, self._dialect))

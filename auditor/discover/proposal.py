@@ -186,8 +186,10 @@ def _left_out(column: Column) -> tuple[str, str] | None:
         ways = " | ".join(f"{path.expression or 'NULL'} of {', '.join(path.sources)}" for path in column.paths)
         return f"the branches of a union make it of different columns: read each by itself ({ways})", ""
     if _field_type(column) == "":
-        types = sorted({path.type or "not known" for path in column.paths})
-        return f"its type is {' or '.join(types)}, for which there is no type of field: choose one", expression
+        types = sorted({path.type for path in column.paths if path.type})
+        said = f"its type is {' or '.join(types)}, which is no type of field" if types else "its type is not known"
+        notes = [f"{flag.kind}: {flag.note}" for flag in flags if flag.kind in NO_EXPRESSION]
+        return "; ".join(dict.fromkeys([f"{said}: choose one", *notes])), expression
     return None
 
 
@@ -238,7 +240,8 @@ def _fields(consumers: Sequence[_Consumer]) -> Iterator[str]:
             if read.field.type == "date":
                 yield 'grain = "day"'
             elif path.scale is not None and read.field.type == "decimal":
-                yield f"grain = {quoted(format(Decimal(1).scaleb(-path.scale), "f"))}  # the digits that the type keeps"
+                grain = format(Decimal(1).scaleb(-path.scale), "f")
+                yield f"grain = {quoted(grain)}  # the digits that the type keeps"
 
 
 def _consumer_lines(consumer: _Consumer) -> Iterator[str]:
@@ -246,8 +249,8 @@ def _consumer_lines(consumer: _Consumer) -> Iterator[str]:
     yield ""
     yield comment(f"{model.name}, {model.place}")
     for one in consumer.filters:
-        coerces = f"; it coerces {', '.join(one.coerced)}, too" if one.coerced else ""
-        yield comment(f"  drops rows: {one} ({one.place}{coerces})")
+        notes = f"; {one.notes}" if one.notes else ""
+        yield comment(f"  drops rows: {one} ({one.place}{notes})")
     for name, why, expression in consumer.left:
         yield comment(f"  left out: {name}: {why}" + (f": {expression}" if expression else ""))
     if not consumer.reads:

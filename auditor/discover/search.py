@@ -93,6 +93,8 @@ def _name(output: Output, position: int, query: Query, paths: Paths) -> str:
     made = output.made
     while made is not None and made.branches:
         made = made.branches[0].made
+    if made is not None and isinstance(made.node, exp.UDTF):
+        return output.name
     if query.names or made is None or made.node is None or made.why or isinstance(made.node.parent, exp.Alias):
         return output.name
     cast = isinstance(made.node, exp.Cast) and paths.dialect in ("postgres", "redshift")  # called like its column

@@ -60,4 +60,6 @@ def _error(model: Model, engine: Any, reads: Sequence[tuple[FieldSpec, str]], ke
         model_plan(spec, consumer, fields, keys)
     except ConsumerError as error:
         return error.seen
+    except RecursionError:
+        return "it is nested too deeply to be run whole"
     return ""
