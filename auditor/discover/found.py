@@ -68,6 +68,7 @@ class Step:
     place: Place
     text: str
     type: str
+    offset: int = 0  # where it begins in the file, in characters: two steps may be alike
 
 
 @dataclass(frozen=True)

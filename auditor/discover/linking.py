@@ -71,13 +71,22 @@ def _without_circles(links: dict[Link, int], queries: Sequence[Query], problems:
     while circle := _circle(left):
         least = min(usual[table[:-1]] for _, table in circle)
         cut = [link for link in circle if usual[link[1][:-1]] == least]
-        named = [link for link in cut if len(link[1]) > 1]  # a bare name is rather a model's
-        for link in named or cut:
+        for link in _likeliest_source(cut, queries):
             target = left.pop(link)
             what = f"{queries[link[0]].name} reads {'.'.join(link[1])}, which is taken for a source table"
             hint = f"not for the model of {queries[target].place}: that one reads {queries[link[0]].name}"
             problems.append(Problem(queries[link[0]].place, what, hint, unread=False))
     return left
+
+
+def _likeliest_source(links: list[Link], queries: Sequence[Query]) -> list[Link]:
+    """Of links that may all lead to a source, keep those that look like it; all where none does.
+
+    A bare name is rather a model's, and a model is rather called after its source (stg_orders after orders) than the
+    other way round.
+    """
+    links = [link for link in links if len(link[1]) > 1] or links
+    return [link for link in links if link[1][-1] in queries[link[0]].name.lower()] or links
 
 
 def _circle(links: dict[Link, int]) -> list[Link]:

@@ -16,7 +16,7 @@ from auditor.decode.sql_syntax import Node
 from auditor.discover.flags import flags_of
 from auditor.discover.found import Flag, Path, Step
 from auditor.discover.kinds import TEXT, kind_of, scale_of, shown, type_of
-from auditor.discover.parsing import span_of
+from auditor.discover.parsing import span_of, start_of
 from auditor.discover.tracing import Tracer
 
 #: Paths of one column that are followed: a union of unions has more than anyone reads.
@@ -156,7 +156,7 @@ class Paths:
             self._flags[id(node)] = flags_of(node)
         flags += self._flags[id(node)]
         place = self._tracer.place_of(made.node)
-        step = Step(query.name, output.name, place, text, shown(kind, self._dialect))
+        step = Step(query.name, output.name, place, text, shown(kind, self._dialect), start_of(node) or 0)
         steps = tuple(dict.fromkeys([*(step for _, way in ways for step in way.steps), step]))
         whole = None if span is None else _put_together(query.file.text, span, ways)
         if whole is not None and len(whole) > LONGEST:
