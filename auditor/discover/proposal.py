@@ -26,6 +26,9 @@ _ENGINES = {
     "databricks": ("spark", "Spark is what Databricks is built on: its version and its settings may differ"),
     "bigquery": ("googlesql", "Google's reference implementation of BigQuery's SQL, not BigQuery itself"),
 }
+#: What a column is called here that has no name.
+_NUMBER = re.compile(r"#\d+")
+
 _ELSEWHERE = "runs where your warehouse is: put its SQLAlchemy URL into this variable"
 
 
@@ -103,7 +106,10 @@ class _Names:
         return FieldSpec(name=name, type=kind, path=path)
 
     def consumer(self, model: Model) -> str:
-        names = [model.name or "warehouse", *(f"{model.name}_{n}" for n in range(2, len(self._consumers) + 3))]
+        names = [
+            model.name if model.name.strip() else "warehouse",
+            *(f"{model.name}_{n}" for n in range(2, len(self._consumers) + 3)),
+        ]
         name = next(name for name in names if name not in self._consumers)
         self._consumers.add(name)
         return name
@@ -176,7 +182,10 @@ def _left_out(column: Column) -> tuple[str, str] | None:
     flags = [flag for path in column.paths for flag in path.flags]
     lost = [flag.note for flag in flags if flag.kind in ("not followed", "already typed", "unpacked")]
     expression = next((path.expression for path in column.paths if path.expression), None) or ""
-    if column.name.startswith("#"):
+    named = [column.name, *(path.column for path in column.paths if path.column)]
+    if not all(name.strip() for name in named):
+        return "its name, or that of its source column, is blank, and a spec cannot hold it", expression
+    if _NUMBER.fullmatch(column.name):
         return f"it has no name: write an alias in {column.place}", expression
     if lost:
         return "; ".join(dict.fromkeys(lost)), expression
