@@ -110,7 +110,7 @@ class Locator:
                 self._expand(projection, scope, outputs)
             else:
                 output = self._output(projection, scope, outputs)
-                outputs.named.setdefault(output.name.lower() or f"#{position}", output)
+                outputs.add(output, position)
         return outputs
 
     def _output(self, projection: Node, scope: Scope, before: Outputs) -> Output:

@@ -17,6 +17,9 @@ Name = tuple[str, ...]
 Origin = tuple[Name, str]
 
 
+_UNMATCHED = "a branch of the union has other columns, or a * over a table whose columns are not known"
+
+
 class LineageError(Exception):
     """A column cannot be located; `hint` is the next step."""
 
@@ -59,6 +62,14 @@ class Outputs:
     named: dict[str, Output] = field(default_factory=dict)
     open: list[Name] = field(default_factory=list)
 
+    def add(self, output: Output, position: int) -> None:
+        """Add a column; one without a name, or with that of another, is kept for its place, and carries nothing."""
+        key = output.name.lower()
+        if key and key not in self.named:
+            self.named[key] = output
+        else:
+            self.named[f"{key}#{position}"] = replace(output, bare=None)
+
     def get(self, name: str) -> Output | None:
         """Give the output of a name; the only open table has whatever column it is asked for."""
         found = self.named.get(name.lower())
@@ -72,14 +83,17 @@ def united(expression: exp.SetOperation, left: Outputs, right: Outputs) -> Outpu
     """Give the columns of a set operation: by name where it says so, else by position."""
     both = Outputs(open=[*left.open, *(table for table in right.open if table not in left.open)])
     others = list(right.named.values())
+    known = len(others) == len(left.named) and not (left.open or right.open)
     for position, (key, output) in enumerate(left.named.items()):
         by_name = right.named.get(key) if expression.args.get("by_name") else None
         other = by_name or (others[position] if position < len(others) else output)
         bare = output.bare if output.bare == other.bare else None
         origins = output.origins | other.origins
         unpacked, plain = output.unpacked or other.unpacked, output.plain and other.plain
-        taken = (output, other) if isinstance(expression, exp.Union) else (output,)  # EXCEPT gives rows of the left
-        made = Made(expression, branches=taken)
+        found = known or by_name is not None or (left.open and right.open and other.name.lower() == key)
+        beside = other if found else Output(output.name, frozenset(), made=Made(None, why=_UNMATCHED))
+        # EXCEPT and INTERSECT give rows of the left.
+        made = Made(expression, branches=(output, beside) if isinstance(expression, exp.Union) else (output,))
         both.named[key] = Output(output.name, origins, bare, output.line, unpacked, plain, made)
     return both
 

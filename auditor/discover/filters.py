@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from auditor.decode.sql_hints import hints_in
-from auditor.decode.sql_outputs import Outputs
+from auditor.decode.sql_outputs import Origin, Outputs
 from auditor.decode.sql_syntax import Node, argument, columns_in, own
 from auditor.discover.found import Filter
 from auditor.discover.parsing import span_of
@@ -18,6 +18,9 @@ from auditor.discover.tracing import Tracer
 
 #: The keywords before what is joined: the clause says them.
 _JOIN = re.compile(r"\A\s*(?:\w+\s+)*?join\s+", re.IGNORECASE)
+
+#: Clauses without a condition whose text is short; that of the others is a whole query.
+_SHOWN = ("LIMIT", "OFFSET", "INNER", "SEMI", "ANTI")
 
 #: Expressions that read a text as something else.
 _COERCES = (exp.Cast, exp.TryCast, exp.StrToDate, exp.StrToTime, exp.StrToUnix, exp.TsOrDsToDate, exp.ToNumber)
@@ -38,6 +41,8 @@ def _of_scope(scope: Scope, tracer: Tracer, outputs: Outputs) -> Iterator[Filter
     expression = scope.expression
     if isinstance(expression, exp.Except | exp.Intersect):
         yield _filter(expression.key.upper(), expression, [], scope, tracer, outputs)
+    if isinstance(expression, exp.Union) and expression.args.get("distinct"):
+        yield _filter("UNION without ALL", expression, [], scope, tracer, outputs)
     if not isinstance(expression, exp.Select):
         return
     inside = " in a subquery" if scope.is_subquery else ""
@@ -60,25 +65,24 @@ def _of_scope(scope: Scope, tracer: Tracer, outputs: Outputs) -> Iterator[Filter
 
 
 def _filter(clause: str, shown: Node, conditions: list[Any], scope: Scope, tracer: Tracer, outputs: Outputs) -> Filter:
-    before = tracer.outputs(scope)
-    origins = {
-        origin
-        for condition in conditions
-        for column in columns_in(condition)
-        for origin in tracer.resolve(column, scope, before).origins
-    }
-    coerces = any(
-        next(columns_in(found), None) is not None for condition in conditions for found in own(condition, *_COERCES)
-    )
-    coerced = [output.name for output in outputs.named.values() if coerces and output.origins & origins]
+    origins = _origins(conditions, scope, tracer)
+    coercions = [found for condition in conditions for found in own(condition, *_COERCES)]
+    coerced_origins = _origins(coercions, scope, tracer)
+    coerced = [output.name for output in outputs.named.values() if output.origins & coerced_origins]
     return Filter(
         clause,
-        _text(shown, tracer) if clause.split()[0] != "DISTINCT" or conditions else "",
+        _text(shown, tracer) if conditions or clause.split()[0] in _SHOWN else "",
         tracer.place_of(shown),
         tuple(sorted(".".join((*table, column)) for table, column in origins)),
         tuple(coerced),
         tuple(dict.fromkeys(hint for one in conditions for hint in hints_in(one))),
     )
+
+
+def _origins(nodes: list[Any], scope: Scope, tracer: Tracer) -> set[Origin]:
+    before = tracer.outputs(scope)
+    columns = (column for node in nodes for column in columns_in(node))
+    return {origin for column in columns for origin in tracer.resolve(column, scope, before).origins}
 
 
 def _text(node: Node, tracer: Tracer) -> str:

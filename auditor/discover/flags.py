@@ -42,7 +42,8 @@ def flags_of(node: Node) -> list[Flag]:
 
 
 def _of_case(clause: str, compared: Node | None, arms: list[tuple[Any, Any]], default: Any) -> Iterator[Flag]:
-    if any(is_constant(result) for _, result in arms) and all(_tokens(when, compared) for when, _ in arms):
+    given = [result for _, result in arms] + ([default] if default is not None else [])
+    if all(is_constant(one) for one in given) and all(_tokens(when, compared) for when, _ in arms):
         shown = [f"{_listed(_tokens(when, compared))} → {_short(result)}" for when, result in arms]
         rest = "NULL" if default is None else _short(default)
         yield Flag("token map", f"{'; '.join(shown)}; anything else → {rest}")

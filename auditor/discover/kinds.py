@@ -44,6 +44,7 @@ _NAMED = [
         (r"toDecimal(32|64|128|256)(OrNull|OrZero|OrDefault)?", "decimal"),
         (r"toDate(32)?(OrNull|OrZero|OrDefault)?", "date"),
         (r"(toDateTime(64)?|parseDateTime(32|64)?(BestEffort)?(US)?)(OrNull|OrZero|OrDefault)?", "timestamp"),
+        (r"(TRY_)?TO_TIMESTAMP_(NTZ|LTZ|TZ)", "timestamp"),
         (r"toBool", "boolean"),
         (r"toString|lowerUTF8|upperUTF8|trimBoth|replaceAll|replaceOne|replaceRegexp(All|One)", "text"),
     )
@@ -85,6 +86,8 @@ def _given_by(node: Node) -> Any:
     if isinstance(node, exp.DecodeCase | exp.Nvl2):
         return _common([_given_by(result) for result in results_of(node)])
     found = node.type
+    if found is not None and found.expressions and node.find(exp.ToNumber):  # sqlglot does not read its scale
+        return _plain("decimal")
     unknown = found is None or found.this in (_Type.UNKNOWN, _Type.NULL)
     return None if unknown or _is_duration(node) else found
 

@@ -141,7 +141,7 @@ class Paths:
     def _of_expression(self, output: Output, made: Made, choice: Choice, known: dict[int, _Way]) -> _Way:
         ways = [(column, self._way(part, choice, known)) for column, part in made.parts]
         node = made.node.unnest()
-        if isinstance(node, exp.Column) and len(ways) == 1:
+        if isinstance(node, exp.Column) and len(ways) == 1 and not _is_unpacked_here(ways[0][1]):
             return ways[0][1]
         query = self._tracer.query_of(node)
         kind = type_of(node, [way.type for _, way in ways], self._dialect)
@@ -171,6 +171,11 @@ class Paths:
         while isinstance(branch, exp.SetOperation) and id(branch) in choice:
             branch = (branch.this, branch.expression)[choice[id(branch)]].unnest()
         return Flag("branch", f"one branch of a union, {self._tracer.place_of(branch)}")
+
+
+def _is_unpacked_here(way: _Way) -> bool:
+    """Say whether a column is a part of a structure, whose text says which part."""
+    return not way.steps and any(flag.kind == "unpacked" for flag in way.flags)
 
 
 def _undecided(output: Output, choice: Choice) -> Made | None:

@@ -190,9 +190,12 @@ def _left_out(column: Column) -> tuple[str, str] | None:
     if lost:
         return "; ".join(dict.fromkeys(lost)), expression
     if not any(path.sources for path in column.paths):
-        return "it is made of no source column", expression
+        notes = [f"{flag.kind}: {flag.note}" for flag in flags if flag.kind in NO_EXPRESSION]
+        return "; ".join(dict.fromkeys(["it is made of no source column", *notes])), expression
     if len({path.sources for path in column.paths}) > 1:
-        ways = " | ".join(f"{path.expression or 'NULL'} of {', '.join(path.sources)}" for path in column.paths)
+        ways = " | ".join(
+            f"{path.expression or 'not known'} of {', '.join(path.sources) or 'no column'}" for path in column.paths
+        )
         return f"the branches of a union make it of different columns: read each by itself ({ways})", ""
     if _field_type(column) == "":
         types = sorted({path.type for path in column.paths if path.type})

@@ -271,6 +271,46 @@ def test_other_dialects_keep_their_own_text(tmp_path: Path, dialect: str, sql: s
     assert (path.reads, path.kind) == (reads, kind)
 
 
+def test_branches_of_a_union_meet_by_position_whatever_their_names(tmp_path: Path) -> None:
+    sql = """select id, cast(a as int) as x, cast(b as date) as y, c as z from t
+union all
+select null, null, cast(null as date), cast(e as int) from s"""
+    model = model_of(tmp_path, sql)
+    assert [path.sources for path in column_of(model, "y").paths] == [("t.b",), ()]
+    assert [path.sources for path in column_of(model, "z").paths] == [("t.c",), ("s.e",)]
+
+
+@pytest.mark.parametrize("other", ["select * from s", "select id, a, *, b from s", "select id from s"])
+def test_a_branch_whose_columns_are_not_known_is_not_guessed(tmp_path: Path, other: str) -> None:
+    model = model_of(tmp_path, f"select id, cast(a as int) as x from t union all {other}")
+    first, second = column_of(model, "x").paths
+    assert (first.sources, second.sources) == (("t.a",), ())
+    assert "not followed" in flags_of(second)
+
+
+def test_a_filter_that_coerces_one_column_is_not_said_to_coerce_another(tmp_path: Path) -> None:
+    sql = "select n, d as x from t where n like 'INV%' and cast(d as int) > 0"
+    assert [one.coerced for one in model_of(tmp_path, sql).filters] == [("x",)]
+
+
+def test_a_union_that_drops_duplicates_is_a_filter(tmp_path: Path) -> None:
+    assert [str(one) for one in model_of(tmp_path, "select x from t union select x from t").filters] == [
+        "UNION without ALL"
+    ]
+    assert model_of(tmp_path, "select x from t union all select x from t").filters == ()
+
+
+def test_the_scale_of_a_number_is_not_guessed(tmp_path: Path) -> None:
+    assert path_of(tmp_path, "select try_to_decimal(d, 38, 2) as x from t", dialect="snowflake").scale is None
+    assert path_of(tmp_path, "select d::number(38, 2) as x from t", dialect="snowflake").scale == 2
+
+
+def test_a_condition_with_another_column_or_result_is_no_token_map(tmp_path: Path) -> None:
+    assert flags_of(path_of(tmp_path, "select case when trim(d) = '' then null else trim(d) end as x from t")) == [
+        "conditional"
+    ]
+
+
 def test_days_between_days_are_not_called_a_day(tmp_path: Path) -> None:
     assert path_of(tmp_path, "select current_date - cast(d as date) as x from t").type == ""
 
