@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
@@ -57,6 +57,9 @@ def table_name(table: exp.Table) -> Name:
 
 class Locator:
     """Resolves the columns of queries. What cannot be resolved is a LineageError; `lost` is where that is decided."""
+
+    #: Whether a select may use the names that it gives: "after columns" of that name, "first", or "never".
+    own_names: Literal["after columns", "first", "never"] = "after columns"
 
     def __init__(self) -> None:
         self._known: dict[int, Outputs] = {}
@@ -161,12 +164,32 @@ class Locator:
         unpacked = table is not None  # a structure's field: the table's place names the column
         if unpacked:
             name = column.parts[0].name
-        found = self._among(sources_of(scope), name, name.lower() in shared_names(scope.expression))
+        found = None
+        if unpacked or not self._is_own_name(name, scope, before):
+            found = self._among(sources_of(scope), name, name.lower() in shared_names(scope.expression))
         if found is None and name.lower() in before.named:
             found = before.named[name.lower()]
         if found is None and scope.parent is not None and scope.parent is not scope:
             found = self._found(column, scope.parent, Outputs())
         return Output(name, found.origins, None, found.line, True) if unpacked and found else found
+
+    def _is_own_name(self, name: str, scope: Scope, before: Outputs) -> bool:
+        """Say whether a name is rather that of an earlier column of the same select than a source's column.
+
+        A source's column comes first where there is one. Of a table whose columns are not known, there is one if the
+        text says so elsewhere: ``trim(d) as d, cast(d as date)`` reads d twice, ``trim(d) as e, cast(e as date)`` once.
+        """
+        own, key = before.named.get(name.lower()), name.lower()
+        if own is None or self.own_names != "after columns":
+            return own is not None and self.own_names == "first"
+        sources = sources_of(scope)
+        tables = [table for source in sources for table in self.given(source).open]
+        return not (
+            any(column == key for _, column in own.origins)
+            or any(key in self.lineage.tables[table] for table in tables)
+            or any(self._is_closed(source) and self.given(source).get(name) for source in sources)
+            or any(column.table and column.name.lower() == key for column in columns_in(scope.expression))
+        )
 
     def _source_called(self, alias: str, scope: Scope | None) -> Any:
         """Find a source by its alias; a subquery may name one of the query around it."""

@@ -52,7 +52,7 @@ def discover(arguments: Sequence[str | Path], dialect: str = "duckdb") -> Discov
 
 def _search(statements: Statements, dialect: Dialect) -> tuple[list[Model], tuple[str, ...], list[Problem], int]:
     links, problems = link_models(statements.queries)
-    tracer = Tracer(statements.queries, links, statements.schemas)
+    tracer = Tracer(statements.queries, links, statements.schemas, type(dialect).__name__.lower())
     paths = Paths(tracer, dialect)
     models = [_model(number, tracer, paths, problems) for number in range(len(statements.queries))]
     schemas = tuple(".".join(name) for name in statements.schemas)

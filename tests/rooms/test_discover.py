@@ -311,6 +311,26 @@ def test_a_condition_with_another_column_or_result_is_no_token_map(tmp_path: Pat
     ]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "sql", "source", "reads"),
+    [
+        ("duckdb", "select trim(d) as e, cast(e as int) as x from t", "t.d", "cast(trim({value}) as int)"),
+        ("duckdb", "select trim(d) as d, cast(d as int) as x from t", "t.d", "cast({value} as int)"),
+        ("duckdb", "select t.e as k, trim(d) as e, cast(e as int) as x from t", "t.e", "cast({value} as int)"),
+        ("duckdb", "select e as k, trim(d) as e, cast(e as int) as x from t", "t.e", "cast({value} as int)"),
+        ("snowflake", "select trim(d) as e, e::int as x from t", "t.d", "trim({value})::int"),
+        ("clickhouse", "select trim(d) as d, cast(d as Int64) as x from t", "t.d", "cast(trim({value}) as Int64)"),
+        ("postgres", "select trim(d) as e, cast(e as int) as x from t", "t.e", "cast({value} as int)"),
+        ("bigquery", "select trim(d) as e, cast(e as int64) as x from t", "t.e", "cast({value} as int64)"),
+    ],
+)
+def test_a_name_that_a_select_gives_itself_is_told_from_a_column(
+    tmp_path: Path, dialect: str, sql: str, source: str, reads: str
+) -> None:
+    path = path_of(tmp_path, sql, dialect=dialect)
+    assert (path.sources, path.reads) == ((source,), reads)
+
+
 def test_days_between_days_are_not_called_a_day(tmp_path: Path) -> None:
     assert path_of(tmp_path, "select current_date - cast(d as date) as x from t").type == ""
 
