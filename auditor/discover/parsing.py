@@ -18,7 +18,7 @@ from auditor.discover.files import DiscoverError
 from auditor.spec.mistakes import suggest
 
 #: What sqlglot raises over a text that it does not know: its own errors, and those of Python where it slips.
-FAULTS = (SqlglotError, RecursionError, ValueError, LookupError, TypeError, AttributeError)
+FAULTS = (SqlglotError, RuntimeError, ValueError, LookupError, TypeError, AttributeError, AssertionError)
 
 #: Under this name a node has the first and the last character of its text, the last one excluded.
 _SPAN = "auditor_span"

@@ -51,6 +51,7 @@ class Paths:
         self._tracer, self._dialect = tracer, dialect
         self.dialect = type(dialect).__name__.lower()
         self._origins: list[Origin] = []
+        self._numbers: dict[Origin, int] = {}
         self._spelled: dict[Origin, str] = {}
         self._flags: dict[int, list[Flag]] = {}
 
@@ -134,9 +135,10 @@ class Paths:
             return _Way(None, None, tuple(sorted(output.origins)), flags=(flag,))
         [origin] = output.origins
         if origin not in self._spelled:
+            self._numbers[origin] = len(self._origins)
             self._origins.append(origin)
             self._spelled[origin] = output.name
-        return _Way(f"\0{self._origins.index(origin)}\0", self._tracer.types.get(origin, TEXT), (origin,))
+        return _Way(f"\0{self._numbers[origin]}\0", self._tracer.types.get(origin, TEXT), (origin,))
 
     def _of_expression(self, output: Output, made: Made, choice: Choice, known: dict[int, _Way]) -> _Way:
         ways = [(column, self._way(part, choice, known)) for column, part in made.parts]

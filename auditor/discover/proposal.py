@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain, count
 
 from auditor.discover.found import NO_EXPRESSION, Column, Discovery, Filter, Model, Path
 from auditor.discover.whole import Whole, run_whole
@@ -61,11 +62,12 @@ def propose(found: Discovery) -> str:
     """Write the fragment; it is TOML whatever names and texts are in the files."""
     engine, note = _ENGINES.get(found.dialect, ("sqlalchemy", _ELSEWHERE))
     inner = {name for model in found.models for name in model.models}
+    named = {model.name: model for model in found.models}
     names = _Names()
     consumers = []
     for model in found.models:
         if model.name not in inner:
-            filters = tuple(one for read in _with_inner(model, found.models) for one in read.filters)
+            filters = tuple(one for read in _with_inner(model, named) for one in read.filters)
             consumers.append(_consumer(_Consumer(names.consumer(model), model, engine, note, filters), names))
     lines = [
         f"# Proposed by `auditor discover` from {plural(len(found.files), 'file')} of SQL ({found.dialect}).",
@@ -98,32 +100,29 @@ class _Names:
         self._consumers = set(REFERENCE_READERS)
 
     def field(self, model: Model, column: Column, kind: str, path: str | None) -> FieldSpec:
-        wanted = (kind, path)
-        names = [column.name, f"{model.name}_{column.name}"]
-        names += [f"{names[1]}_{number}" for number in range(2, len(self._fields) + 3)]
+        wanted, longer = (kind, path), f"{model.name}_{column.name}"
+        names = chain([column.name, longer], (f"{longer}_{number}" for number in count(2)))
         name = next(name for name in names if self._fields.get(name, wanted) == wanted)
         self._fields[name] = wanted
         return FieldSpec(name=name, type=kind, path=path)
 
     def consumer(self, model: Model) -> str:
-        names = [
-            model.name if model.name.strip() else "warehouse",
-            *(f"{model.name}_{n}" for n in range(2, len(self._consumers) + 3)),
-        ]
+        plain = model.name if model.name.strip() else "warehouse"
+        names = chain([plain], (f"{plain}_{number}" for number in count(2)))
         name = next(name for name in names if name not in self._consumers)
         self._consumers.add(name)
         return name
 
 
-def _with_inner(model: Model, models: Sequence[Model]) -> list[Model]:
-    """Give a model and all that it reads."""
-    found, waiting = [], [model]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.append(one)
-            waiting += [other for other in models if other.name in one.models]
-    return found
+def _with_inner(model: Model, named: Mapping[str, Model]) -> list[Model]:
+    """Give a model and all that it reads, as far as it could be located."""
+    found = {model.name: model}
+    waiting = [model]
+    for one in waiting:
+        inner = [named[name] for name in one.models if name in named and name not in found]
+        found |= {other.name: other for other in inner}
+        waiting += inner
+    return list(found.values())
 
 
 def _consumer(consumer: _Consumer, names: _Names) -> _Consumer:

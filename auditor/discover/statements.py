@@ -59,7 +59,7 @@ def _read_file(file: SqlFile, dialect: Dialect, found: Statements) -> None:
     except FAULTS as error:
         found.problems.append(Problem(Place(file.shown), reason_of(error)[0], _hint(dialect)))
         return
-    chunks = list(_chunks(tokens))
+    chunks, schemas = list(_chunks(tokens)), len(found.schemas)
     queries: list[Query] = []
     if not chunks:
         found.problems.append(Problem(Place(file.shown), "has no statement", unread=False))
@@ -77,17 +77,17 @@ def _read_file(file: SqlFile, dialect: Dialect, found: Statements) -> None:
             queries.append(query)
         else:
             _note_other(node, place, found)
-    found.queries += _named(queries)
+    found.queries += _named(queries, single=len(queries) == 1 and len(found.schemas) == schemas)
 
 
-def _named(queries: list[Query]) -> Iterator[Query]:
+def _named(queries: list[Query], *, single: bool) -> Iterator[Query]:
     """Name a plain select by its file; where a file has several, by their number too."""
     plain = [query for query in queries if not query.full]
     for query in queries:
         name = query.name
         if not query.full and len(plain) > 1:
             name = f"{name}_{plain.index(query) + 1}"
-        yield replace(query, name=name, single=len(queries) == 1)
+        yield replace(query, name=name, single=single)
 
 
 def _chunks(tokens: list[Any]) -> Iterator[list[Any]]:
