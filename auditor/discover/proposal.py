@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, count
 
@@ -54,8 +55,8 @@ class _Consumer:
     filters: tuple[Filter, ...]  # its own, and those of the models that it reads
     whole: Whole | None = None
     why_not_whole: str = ""
-    reads: list[_Read] = field(default_factory=list)
-    left: list[tuple[str, str, str]] = field(default_factory=list)
+    reads: list[_Read] = dataclasses.field(default_factory=list)
+    left: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)
 
 
 def propose(found: Discovery) -> str:
@@ -136,11 +137,8 @@ def _consumer(consumer: _Consumer, names: _Names) -> _Consumer:
         path = column.paths[0]
         kind = _field_type(column)
         source = path.column or column.name
-        wanted.append(
-            _Read(
-                names.field(model, column, kind, None if source == column.name else source), column, path, column.name
-            )
-        )
+        field = names.field(model, column, kind, None if source == column.name else source)
+        wanted.append(_Read(field, column, path, column.name))
     consumer.why_not_whole = _not_whole(model, engine)
     if not consumer.why_not_whole and wanted:
         whole = run_whole(model, engine, [(read.field, read.target) for read in wanted])
@@ -174,6 +172,11 @@ def _place(consumer: _Consumer, read: _Read) -> None:
         consumer.left.append((read.column.name, "; ".join(dict.fromkeys(notes)), path.reads or ""))
     else:
         consumer.reads.append(replace(read, target=str(path.reads)))
+
+
+def _unknown(column: Column) -> Iterator[str]:
+    flags = (flag for path in column.paths for flag in path.flags)
+    yield from (flag.note for flag in flags if flag.kind == "unknown function")
 
 
 def _left_out(column: Column) -> tuple[str, str] | None:
@@ -274,6 +277,8 @@ def _consumer_lines(consumer: _Consumer) -> Iterator[str]:
         yield 'connection = "env:WAREHOUSE_URL"'
     if consumer.whole is not None:
         yield f"model = {quoted(model.place.file)}  # run whole; the path is relative to the spec's folder"
+        for note in dict.fromkeys(note for column in model.columns for note in _unknown(column)):
+            yield comment(f"it runs only where the engine has {note}")
         if consumer.whole.scope:
             yield f'scope = "field"  {comment(consumer.whole.scope)}'
     else:

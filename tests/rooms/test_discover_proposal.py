@@ -113,6 +113,12 @@ def test_records_that_meet_are_read_field_by_field() -> None:
     assert (consumer.model, consumer.scope) == ("m.sql", "field")
 
 
+def test_a_model_that_calls_what_is_not_known_says_so() -> None:
+    fragment = fragment_of(m="select id, our_udf(e) as x, cast(d as date) as d from raw.t")
+    assert spec_of(fragment).consumers["m"].reads == {"id": "id", "d": "d"}
+    assert "# it runs only where the engine has our_udf: a UDF, a macro or a function" in fragment
+
+
 def test_fields_of_one_name_and_two_types_are_two_fields() -> None:
     spec = spec_of(fragment_of(a="select cast(d as date) as d from t", b="select cast(d as int) as d from t"))
     assert {name: field.type for name, field in spec.fields.items()} == {"d": "date", "b_d": "integer"}
