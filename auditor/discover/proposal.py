@@ -10,10 +10,10 @@ from decimal import Decimal
 from itertools import chain, count
 
 from auditor.discover.found import NO_EXPRESSION, Column, Discovery, Filter, Model, Path
+from auditor.discover.toml import block, comment, key, quoted
 from auditor.discover.whole import Whole, run_whole
 from auditor.model.figures import plural
 from auditor.spec.field_rules import REFERENCE_READERS
-from auditor.spec.lines import key, quoted
 from auditor.spec.models import FieldSpec
 from auditor.spec.sql_rules import MODELLED
 
@@ -82,15 +82,6 @@ def propose(found: Discovery) -> str:
             lines.append(comment(f"{model.name} ({model.place}) is read by other models and is followed in them"))
     lines += [comment(f"not read: {problem.place}: {problem.what}") for problem in found.unread]
     return "\n".join(lines) + "\n"
-
-
-def comment(text: str) -> str:
-    r"""Write a comment on one line, whatever is in the text.
-
-    >>> comment("two\nlines")
-    '# two lines'
-    """
-    return "# " + re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\x{ord(found[0]):02x}", " ".join(text.split()))
 
 
 class _Names:
@@ -289,12 +280,4 @@ def _consumer_lines(consumer: _Consumer) -> Iterator[str]:
         if consumer.whole is None and read.path.composed:
             places = " → ".join(dict.fromkeys(str(step.place) for step in read.path.steps))
             yield comment(f"put together of {places}")
-        yield f"reads.{key(read.field.name)} = {_text(read.target)}"
-
-
-def _text(target: str) -> str:
-    """Write an expression over several lines as it is, where TOML can hold it so."""
-    plain = "\n" in target and "'''" not in target and not target.endswith("'")
-    if plain and all(character in "\n\t" or character.isprintable() for character in target):
-        return f"'''\n{target}'''"
-    return quoted(target)
+        yield f"reads.{key(read.field.name)} = {block(read.target)}"

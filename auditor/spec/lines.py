@@ -52,11 +52,6 @@ def dotted(key: KeyPath) -> str:
     return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else quoted(part) for part in parts)
 
 
-def key(name: str) -> str:
-    """Write one part of a key as TOML does, whole."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
-
-
 def quoted(text: str) -> str:
     """Write a text as a TOML string on one line."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
