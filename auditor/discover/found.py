@@ -102,11 +102,12 @@ class Path:
 
 @dataclass(frozen=True)
 class Column:
-    """One column that a model gives."""
+    """One column that a model gives; one that has no name of its own is `called` nothing, and has its number here."""
 
     name: str
     place: Place
     paths: tuple[Path, ...]
+    called: bool = True
 
 
 @dataclass(frozen=True)

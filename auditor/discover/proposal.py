@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -28,9 +27,6 @@ _ENGINES = {
     "databricks": ("spark", "Spark is what Databricks is built on: its version and its settings may differ"),
     "bigquery": ("googlesql", "Google's reference implementation of BigQuery's SQL, not BigQuery itself"),
 }
-#: What a column is called here that has no name.
-_NUMBER = re.compile(r"#\d+")
-
 _ELSEWHERE = "runs where your warehouse is: put its SQLAlchemy URL into this variable"
 
 
@@ -178,8 +174,8 @@ def _left_out(column: Column) -> tuple[str, str] | None:
     named = [column.name, *(path.column for path in column.paths if path.column)]
     if not all(name.strip() for name in named):
         return "its name, or that of its source column, is blank, and a spec cannot hold it", expression
-    if _NUMBER.fullmatch(column.name):
-        return f"it has no name: write an alias in {column.place}", expression
+    if not column.called:
+        return f"it has no name of its own: write an alias in {column.place}", expression
     if lost:
         return "; ".join(dict.fromkeys(lost)), expression
     if not any(path.sources for path in column.paths):

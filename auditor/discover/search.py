@@ -64,8 +64,13 @@ def _model(number: int, tracer: Tracer, paths: Paths, problems: list[Problem]) -
     try:
         outputs = tracer.outputs_of(number)
         columns = [
-            Column(_name(one, position, query, paths), _line(one, query.place, tracer), paths.of(one))
-            for position, one in enumerate(outputs.named.values(), 1)
+            Column(
+                one.name if (called := _is_called(key, one, query, paths.dialect)) else f"{one.name}#{position}",
+                _line(one, query.place, tracer),
+                paths.of(one),
+                called,
+            )
+            for position, (key, one) in enumerate(outputs.named.items(), 1)
         ]
         filters = filters_of(number, tracer, outputs)
     except (*FAULTS, LineageError) as error:
@@ -88,17 +93,17 @@ def _model(number: int, tracer: Tracer, paths: Paths, problems: list[Problem]) -
     )
 
 
-def _name(output: Output, position: int, query: Query, paths: Paths) -> str:
-    """Give the name of a column; its number where the text gives it none, since engines name it differently."""
+def _is_called(key: str, output: Output, query: Query, dialect: str) -> bool:
+    """Say whether a column has a name of its own: one that the text gives it, and that no column before it has."""
     made = output.made
     while made is not None and made.branches:
         made = made.branches[0].made
-    if made is not None and isinstance(made.node, exp.UDTF):
-        return output.name
-    if query.names or made is None or made.node is None or made.why or isinstance(made.node.parent, exp.Alias):
-        return output.name
-    cast = isinstance(made.node, exp.Cast) and paths.dialect in ("postgres", "redshift")  # called like its column
-    return output.name if isinstance(made.node, exp.Column | exp.Dot) or cast else f"#{position}"
+    if key != output.name.lower():
+        return False
+    if query.names or made is None or made.node is None or made.why or isinstance(made.node, exp.UDTF):
+        return True
+    cast = isinstance(made.node, exp.Cast) and dialect in ("postgres", "redshift")  # called like its column
+    return cast or isinstance(made.node, exp.Column | exp.Dot) or isinstance(made.node.parent, exp.Alias)
 
 
 def _line(output: Output, place: Place, tracer: Tracer) -> Place:

@@ -336,8 +336,9 @@ def test_days_between_days_are_not_called_a_day(tmp_path: Path) -> None:
 
 
 def test_a_column_without_a_name_has_its_number(tmp_path: Path) -> None:
-    model = model_of(tmp_path, "select id, cast(d as date), trim(e) from t")
-    assert [column.name for column in model.columns] == ["id", "#2", "#3"]
+    model = model_of(tmp_path, "select id, cast(d as date), trim(e), x as id from t")
+    columns = [(column.name.rpartition("#")[2], column.called) for column in model.columns]
+    assert columns == [("id", True), ("2", False), ("3", False), ("4", False)]
 
 
 def test_inserts_and_views_name_their_columns(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_dialect_has_the_engine_that_runs_it(dialect: str, engine: str, connec
         ("select * from raw.t", "left out: *: * over raw.t: which columns it has is not known"),
         ("select our_udf(d) as x from t", "left out: x: its type is not known: choose one; unknown function: our_udf"),
         ("select 'a' as x from t", "left out: x: it is made of no source column: 'a'"),
-        ("select cast(d as date) from t", "left out: #1: it has no name: write an alias in m.sql:1"),
+        ("select cast(d as date) from t", "left out: d#1: it has no name of its own: write an alias in m.sql:1"),
         ("select cast(d as time) as x from t", "left out: x: its type is time, which is no type of field"),
         ("select cast(j->>'a' as int) as x from t", "left out: x: the column is a JSON text"),
         ("select a::date as x from t union all select b::date from u", "the branches of a union make it of different"),
@@ -113,6 +113,13 @@ def test_records_that_meet_are_read_field_by_field() -> None:
     assert (consumer.model, consumer.scope) == ("m.sql", "field")
 
 
+def test_two_columns_of_one_name_are_one_field_and_a_reason() -> None:
+    fragment = fragment_of(m="select a.id, cast(a.d as date) as x, b.id, b.x from a join b on a.id = b.id")
+    assert list(spec_of(fragment).fields) == ["id", "x"]
+    assert "# left out: id#3: it has no name of its own: write an alias in m.sql:1" in fragment
+    assert "# left out: x#4: it has no name of its own" in fragment
+
+
 def test_a_model_that_calls_what_is_not_known_says_so() -> None:
     fragment = fragment_of(m="select id, our_udf(e) as x, cast(d as date) as d from raw.t")
     assert spec_of(fragment).consumers["m"].reads == {"id": "id", "d": "d"}
@@ -126,7 +133,7 @@ def test_fields_of_one_name_and_two_types_are_two_fields() -> None:
 
 
 def test_an_expression_over_lines_stays_readable() -> None:
-    fragment = fragment_of("postgres", m="select case\n  when d = 'y' then true\nend as x from t")
+    fragment = fragment_of("redshift", m="select case\n  when d = 'y' then true\nend as x from t")
     assert "reads.x = '''\ncase\n  when {value} = 'y' then true\nend'''\n" in fragment
     assert spec_of(fragment).consumers["m"].reads["x"] == "case\n  when {value} = 'y' then true\nend"
 
