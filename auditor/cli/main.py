@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from auditor.cli.consumer import check
+from auditor.cli.discover import discover
 from auditor.cli.doctor import doctor
 from auditor.cli.exits import exiting
 from auditor.cli.init import init
@@ -32,7 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (run, read, report, runs, schema, init, doctor, record):
+for command in (run, read, report, runs, schema, init, discover, doctor, record):
     app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
 
 consumer = typer.Typer(no_args_is_help=True, help="Work on one consumer.", rich_markup_mode=None)

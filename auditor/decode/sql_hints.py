@@ -93,6 +93,11 @@ def hints_of(
     return tuple(dict.fromkeys(hint for node, hint in found if reached is None or _concerns(node, reached)))
 
 
+def hints_in(node: Any) -> tuple[str, ...]:
+    """Give the hints of a syntax tree, each once, by what functions are called: no catalogue is asked."""
+    return tuple(dict.fromkeys(hint for part in node.walk() for hint in _of(part, {})))
+
+
 @lru_cache(maxsize=8)
 def _tree(sql: str, dialect: str) -> Any:
     """Parse a text; None where sqlglot cannot. A model is asked about once for each of its columns."""
@@ -148,7 +153,7 @@ def _of(node: Any, functions: Mapping[str, str]) -> Iterator[str]:
         yield from _of_cast(node)
     elif isinstance(node, exp.Literal) and node.is_string and _TWO_DIGITS.search(node.name) and _is_format(node):
         yield f"reads a year of two digits ({node.name!r})"
-    elif isinstance(node, exp.Func):
+    elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):  # AND is one, of all that it joins
         yield from _of_call(node, functions)
 
 

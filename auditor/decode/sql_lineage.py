@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
@@ -11,7 +11,7 @@ from sqlglot.optimizer.scope import Scope, build_scope
 from auditor.decode.sql_filters import Condition
 from auditor.decode.sql_gatherings import Gathering, Gatherings
 from auditor.decode.sql_meetings import Meeting, Meetings
-from auditor.decode.sql_outputs import LineageError, Name, Origin, Output, Outputs, united
+from auditor.decode.sql_outputs import LineageError, Made, Name, Origin, Output, Outputs, renamed, united
 from auditor.decode.sql_syntax import (
     Node,
     argument,
@@ -45,7 +45,9 @@ class Lineage:
 
 def lineage_of(query: Node) -> Lineage:
     """Locate every column of a query."""
-    return _Locator(query).lineage
+    locator = Locator()
+    locator.locate(query)
+    return locator.lineage
 
 
 def table_name(table: exp.Table) -> Name:
@@ -53,20 +55,26 @@ def table_name(table: exp.Table) -> Name:
     return tuple(part.name for part in table.parts)
 
 
-class _Locator:
-    def __init__(self, query: Node) -> None:
-        root = build_scope(query)
-        if root is None:
-            raise LineageError("it is no query")
+class Locator:
+    """Resolves the columns of queries. What cannot be resolved is a LineageError; `lost` is where that is decided."""
+
+    #: Whether a select may use the names that it gives: "after columns" of that name, "first", or "never".
+    own_names: Literal["after columns", "first", "never"] = "after columns"
+
+    def __init__(self) -> None:
         self._known: dict[int, Outputs] = {}
         self._spelled: dict[Name, Name] = {}
         self.lineage = Lineage()
-        self.lineage.outputs = self._outputs(root)
-        self._meetings = Meetings(
-            self._table, lambda column, scope: self._resolve(column, scope, Outputs()), self._from
-        )
+
+    def locate(self, query: Node) -> None:
+        """Note in `lineage` every column of a query, and what decides on its rows."""
+        root = build_scope(query)
+        if root is None:
+            raise LineageError("it is no query")
+        self.lineage.outputs = self.outputs(root)
+        self._meetings = Meetings(self._table, lambda column, scope: self.resolve(column, scope, Outputs()), self._from)
         self._gatherings = Gatherings(
-            lambda column, scope: self._resolve(column, scope, self._outputs(scope)), self._meetings.tables_of
+            lambda column, scope: self.resolve(column, scope, self.outputs(scope)), self._meetings.tables_of
         )
         for scope in root.traverse():
             self._visit(scope)
@@ -79,43 +87,50 @@ class _Locator:
         self.lineage.tables.setdefault(spelled, set())
         return spelled
 
-    def _outputs(self, scope: Scope) -> Outputs:
+    def outputs(self, scope: Scope) -> Outputs:
+        """Give the columns of a query."""
         if id(scope) not in self._known:
             self._known[id(scope)] = Outputs()  # a recursive query meets itself
-            self._known[id(scope)] = self._outputs_of_new(scope)
+            around = scope.expression.parent
+            names = around.alias_column_names if isinstance(around, exp.CTE | exp.Subquery) else ()
+            self._known[id(scope)] = renamed(self._outputs_of_new(scope), names)
         return self._known[id(scope)]
 
     def _outputs_of_new(self, scope: Scope) -> Outputs:
         expression = scope.expression
         if isinstance(expression, exp.SetOperation):
             branches = arms(scope)
-            return united(expression, *(self._outputs(branch) for branch in branches))
+            return united(expression, *(self.outputs(branch) for branch in branches))
         outputs = Outputs()
         if isinstance(expression, exp.UDTF):
+            why = "" if isinstance(expression, exp.Values) else "it comes out of UNNEST, LATERAL or a table function"
             for name in expression.alias_column_names:
-                outputs.named[name.lower()] = Output(name, self._origins(expression, scope))
+                origins = self._origins(expression, scope)
+                outputs.named[name.lower()] = Output(name, origins, made=Made(expression, why=why))
             return outputs
-        for projection in getattr(expression, "selects", ()):
+        for position, projection in enumerate(getattr(expression, "selects", ()), 1):
             if projection.is_star:
                 self._expand(projection, scope, outputs)
             else:
                 output = self._output(projection, scope, outputs)
-                outputs.named.setdefault(output.name.lower(), output)
+                outputs.add(output, position)
         return outputs
 
     def _output(self, projection: Node, scope: Scope, before: Outputs) -> Output:
-        parts = [self._resolve(column, scope, before) for column in columns_in(projection)]
+        columns = [(column, self.resolve(column, scope, before)) for column in columns_in(projection)]
+        parts = [part for _, part in columns]
         inner = {id(node) for node in projection.walk()}
         for subquery in scope.subquery_scopes:
             if id(subquery.expression) in inner:
-                parts += self._outputs(subquery).named.values()
+                parts += self.outputs(subquery).named.values()
         carried = carried_column(projection.unalias())
-        passed = None if carried is None else self._resolve(carried, scope, before)
+        passed = None if carried is None else self.resolve(carried, scope, before)
         plain = passed is not None and passed.plain and is_plain(projection.unalias())
         unpacked = any(part.unpacked for part in parts) or any(own(projection, *_JSON, exp.Dot))
         origins = frozenset(origin for part in parts for origin in part.origins)
         bare = None if passed is None else passed.bare
-        return Output(projection.alias_or_name, origins, bare, line_of(projection), unpacked, plain)
+        made = Made(projection.unalias(), tuple(columns))
+        return Output(projection.alias_or_name, origins, bare, line_of(projection), unpacked, plain, made)
 
     def _expand(self, star: Node, scope: Scope, outputs: Outputs) -> None:
         node = star.this if isinstance(star, exp.Column) else star
@@ -125,10 +140,7 @@ class _Locator:
         for alias, (_, source) in scope.selected_sources.items():
             if wanted is not None and alias.lower() != wanted:
                 continue
-            if isinstance(source, exp.Table):
-                outputs.open.append(self._table(source))
-                continue
-            inner = self._outputs(source)
+            inner = self.given(source)
             outputs.open += inner.open
             for key, output in inner.named.items():
                 if key not in excluded:
@@ -137,25 +149,47 @@ class _Locator:
             outputs.named[replaced.alias.lower()] = self._output(replaced, scope, Outputs())
 
     def _origins(self, expression: Node, scope: Scope) -> frozenset[Origin]:
-        found = (self._resolve(column, scope, Outputs()).origins for column in columns_in(expression))
+        found = (self.resolve(column, scope, Outputs()).origins for column in columns_in(expression))
         return frozenset(origin for origins in found for origin in origins)
 
-    def _resolve(self, column: Node, scope: Scope, before: Outputs) -> Output:
+    def resolve(self, column: Node, scope: Scope, before: Outputs) -> Output:
         """Find what a column stands for: a source's column, else an earlier one of the same select."""
+        return self._found(column, scope, before) or self.lost(column, scope)
+
+    def _found(self, column: Node, scope: Scope, before: Outputs) -> Output | None:
         name, table = column.name, column.args.get("table")
         owner = None if table is None else self._source_called(table.name, scope)
         if owner is not None:
-            return self._from(owner, name) or Output(name, frozenset())
+            return self._from(owner, name)
         unpacked = table is not None  # a structure's field: the table's place names the column
         if unpacked:
             name = column.parts[0].name
-        found = self._among(sources_of(scope), name, name.lower() in shared_names(scope.expression))
+        found = None
+        if unpacked or not self._is_own_name(name, scope, before):
+            found = self._among(sources_of(scope), name, name.lower() in shared_names(scope.expression))
         if found is None and name.lower() in before.named:
             found = before.named[name.lower()]
         if found is None and scope.parent is not None and scope.parent is not scope:
-            found = self._resolve(column, scope.parent, Outputs())
-        found = found or Output(name, frozenset())
-        return Output(name, found.origins, None, found.line, True) if unpacked else found
+            found = self._found(column, scope.parent, Outputs())
+        return Output(name, found.origins, None, found.line, True) if unpacked and found else found
+
+    def _is_own_name(self, name: str, scope: Scope, before: Outputs) -> bool:
+        """Say whether a name is rather that of an earlier column of the same select than a source's column.
+
+        A source's column comes first where there is one. Of a table whose columns are not known, there is one if the
+        text says so elsewhere: ``trim(d) as d, cast(d as date)`` reads d twice, ``trim(d) as e, cast(e as date)`` once.
+        """
+        own, key = before.named.get(name.lower()), name.lower()
+        if own is None or self.own_names != "after columns":
+            return own is not None and self.own_names == "first"
+        sources = sources_of(scope)
+        tables = [table for source in sources for table in self.given(source).open]
+        return not (
+            any(column == key for _, column in own.origins)
+            or any(key in self.lineage.tables[table] for table in tables)
+            or any(self._is_closed(source) and self.given(source).get(name) for source in sources)
+            or any(column.table and column.name.lower() == key for column in columns_in(scope.expression))
+        )
 
     def _source_called(self, alias: str, scope: Scope | None) -> Any:
         """Find a source by its alias; a subquery may name one of the query around it."""
@@ -175,28 +209,34 @@ class _Locator:
                 return found
         rest = [source for source in sources if source not in closed]
         if len(rest) > 1 and not shared:
-            named = " or ".join(sorted(self._shown(source) for source in rest))
-            raise LineageError(
-                f"column {name} may come from {named}", f"write it with its table in the model: t.{name}"
-            )
+            return self.ambiguous(name, sorted(self._shown(source) for source in rest))
         return self._from(rest[0], name) if rest else None
 
     def _is_closed(self, source: Any) -> bool:
-        return not isinstance(source, exp.Table) and not self._outputs(source).open
+        return not self.given(source).open
 
     def _shown(self, source: Any) -> str:
         return ".".join(self._table(source)) if isinstance(source, exp.Table) else "a subquery with *"
 
     def _from(self, source: Any, name: str) -> Output | None:
-        if isinstance(source, exp.Table):
-            table = self._table(source)
-            origin = (table, name.lower())
-            self.lineage.tables[table].add(name.lower())
-            return Output(name, frozenset([origin]), origin, plain=True)
-        found = self._outputs(source).get(name)
+        found = self.given(source).get(name)
         for table, column in found.origins if found else ():
             self.lineage.tables[table].add(column)
         return found
+
+    def given(self, source: Any) -> Outputs:
+        """Give the columns of a source: a table, of which any column may be asked for, or an inner query."""
+        return Outputs(open=[self._table(source)]) if isinstance(source, exp.Table) else self.outputs(source)
+
+    def lost(self, column: Node, scope: Scope) -> Output:
+        """Give what stands for a column that no source has."""
+        return Output(column.name, frozenset())
+
+    def ambiguous(self, name: str, sources: list[str]) -> Output:
+        """Refuse a column that several sources may have."""
+        raise LineageError(
+            f"column {name} may come from {' or '.join(sources)}", f"write it with its table in the model: t.{name}"
+        )
 
     def _visit(self, scope: Scope) -> None:
         """Note every column of a scope, and which of them decide on rows."""
@@ -205,9 +245,9 @@ class _Locator:
         if not isinstance(expression, exp.Select):
             return
         lineage.meetings.append(self._meetings.of(scope))
-        outputs = self._outputs(scope)
+        outputs = self.outputs(scope)
         for column in columns_in(expression):
-            self._resolve(column, scope, outputs)
+            self.resolve(column, scope, outputs)
         for clause in ("where", "having", "qualify"):
             for node in argument(expression, clause):
                 lineage.filters |= self._origins_with(node, scope, outputs)
@@ -238,7 +278,7 @@ class _Locator:
             self.lineage.conditions.append(Condition(node, frozenset(self._origins_with(node, scope, before))))
 
     def _origins_with(self, node: Node, scope: Scope, before: Outputs) -> set[Origin]:
-        return {origin for column in columns_in(node) for origin in self._resolve(column, scope, before).origins}
+        return {origin for column in columns_in(node) for origin in self.resolve(column, scope, before).origins}
 
     def _equated(self, node: Node, scope: Scope, before: Outputs) -> set[Origin]:
         """Give the columns that a condition sets equal to other columns."""

@@ -21,11 +21,9 @@ from auditor.decode.sql_filters import foreign_filter
 from auditor.decode.sql_lineage import Lineage, lineage_of, table_name
 from auditor.decode.sql_outputs import LineageError, Name, Origin, Output
 from auditor.decode.sql_rows import row_plan
-from auditor.decode.sql_syntax import Node
+from auditor.decode.sql_syntax import Node, template_in
 from auditor.errors import ConsumerError
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
-
-_JINJA = ("{{", "{%")
 
 
 def model_plan(
@@ -84,11 +82,9 @@ def _read(consumer: ConsumerSpec, path: Path) -> str:
         raise ConsumerError(consumer.name, tried, error.strerror or str(error), "correct `model`") from error
     except UnicodeDecodeError as error:
         raise ConsumerError(consumer.name, tried, f"it is not UTF-8: {error}", "save it as UTF-8") from error
-    for sign in _JINJA:
-        if sign in text:
-            line = text[: text.index(sign)].count("\n") + 1
-            hint = "name the compiled model: dbt writes it to target/compiled/"
-            raise ConsumerError(consumer.name, tried, f"line {line} has a template, {sign}", hint)
+    if found := template_in(text):
+        hint = "name the compiled model: dbt writes it to target/compiled/"
+        raise ConsumerError(consumer.name, tried, f"line {found[0]} has a template, {found[1]}", hint)
     return text
 
 

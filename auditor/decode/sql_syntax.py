@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,8 +11,19 @@ from sqlglot.optimizer.scope import Scope
 
 Node = Any  # an expression of sqlglot: the base class has another name in newer releases
 
+_TEMPLATES = re.compile(r"\{[{%].*")
 _TEXTS = ("text", "varchar")
 _KEEPS_DIGITS = (*_TEXTS, "bigint", "int", "hugeint", "int128")
+
+
+def template_in(text: str) -> tuple[int, str] | None:
+    r"""Give the line of the first template in a text and how it begins; None where there is none.
+
+    >>> template_in("select a\nfrom {{ ref('stg') }}")
+    (2, "{{ ref('stg') }}")
+    """
+    found = _TEMPLATES.search(text)
+    return (text.count("\n", 0, found.start()) + 1, found[0][:60]) if found else None
 
 
 def sources_of(scope: Scope) -> list[Any]:
@@ -39,13 +51,15 @@ def own(expression: Node, *kinds: type[Any]) -> Iterator[Any]:
 
 def conjuncts(condition: Node) -> Iterator[Any]:
     """Give the conditions that AND joins into one."""
-    while isinstance(condition, exp.Paren):
-        condition = condition.this
-    if isinstance(condition, exp.And):
-        yield from conjuncts(condition.this)
-        yield from conjuncts(condition.expression)
-    else:
-        yield condition
+    waiting = [condition]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, exp.Paren):
+            waiting.append(one.this)
+        elif isinstance(one, exp.And):
+            waiting += [one.expression, one.this]
+        else:
+            yield one
 
 
 def columns_in(expression: Node) -> Iterator[exp.Column]:

@@ -20,6 +20,9 @@ CONNECTED = ("postgres", "mariadb", "sqlalchemy")
 #: Engines whose server is started where none is named.
 STARTED = ("postgres", "mariadb")
 
+#: Engines on which a model file runs.
+MODELLED = ("duckdb",)
+
 #: Bytes of address space of engines that reserve far more than they use.
 MEMORY = dict.fromkeys(("clickhouse", "datafusion", "googlesql", "spark"), 64 * 1024**3)
 
@@ -60,9 +63,11 @@ def check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> N
 
 
 def _check_model(name: str, engine: str | None, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
-    if engine not in (None, "duckdb"):
+    if engine not in (None, *MODELLED):
         hint = 'name an expression for each field, such as reads.total = "cast({value} as decimal(18, 2))"'
-        mistakes.add(("consumers", name, "model"), f"a model file runs on duckdb only, not on {engine}", hint)
+        mistakes.add(
+            ("consumers", name, "model"), f"a model file runs on {', '.join(MODELLED)} only, not on {engine}", hint
+        )
         return
     model = consumer.get("model")
     if model is not None and not (folder / consumer.get("root", ".") / model).is_file():

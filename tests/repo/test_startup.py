@@ -39,6 +39,7 @@ def loaded_by(code: str) -> tuple[list[str], str]:
         "runs --help",
         "schema --help",
         "init --help",
+        "discover --help",
     ],
 )
 def test_help_loads_nothing_heavy(arguments: str) -> None:

@@ -317,3 +317,16 @@ def test_a_file_in_the_place_of_a_table_is_mocked_and_not_read(tmp_path: Path) -
     (tmp_path / "x.csv").write_text("id,d\n0,from the file\n")
     adapter = adapter_of(tmp_path, f"select id, d from '{tmp_path}/x.csv'")
     assert decode(adapter, ["a"]) == ["text:a"]
+
+
+def test_columns_that_a_cte_or_a_subquery_names_by_position_are_followed(tmp_path: Path) -> None:
+    model = """with c(k, x) as (select id, d from raw.src)
+        select s.k, try_cast(s.y as date) as d from (select * from c) s(k, y)"""
+    adapter = adapter_of(tmp_path, model)
+    assert decode(adapter, ["2024-03-01", "x"]) == ["date:2024-03-01", "null: NULL"]
+
+
+def test_a_name_that_the_select_gives_itself_is_no_column_of_the_source(tmp_path: Path) -> None:
+    """The source of production has no such column: a mock that had one would pass the value by the first step."""
+    adapter = adapter_of(tmp_path, "select id, replace(raw_d, '!', '') as e, try_cast(e as date) as d from raw.src")
+    assert decode(adapter, ["2024-03-01!", "2024-03-02"]) == ["date:2024-03-01", "date:2024-03-02"]
