@@ -41,6 +41,11 @@ def required(name: str, extra: str) -> "Any":
         raise StartError("import " + name, describe(error), hint) from error
 
 
+def stage_class(module: str, name: str) -> "Any":
+    """Give the class of an engine's stage, of which a consumer without a model file has no use."""
+    return getattr(__import__(__name__.rpartition(".")[0] + "." + module, fromlist=[name]), name)
+
+
 def in_place(target: str, column: str, tried: str) -> str:
     """Write an expression with the column in its place, on lines of its own so that its comments end with it."""
     if PLACE not in target:

@@ -12,7 +12,18 @@ import re
 import time
 from contextlib import contextmanager
 
-from .engine_common import Column, Refused, Wording, by_halves, in_place, known_name, required, setting_error, shortened
+from .engine_common import (
+    Column,
+    Refused,
+    Wording,
+    by_halves,
+    in_place,
+    known_name,
+    required,
+    setting_error,
+    shortened,
+    stage_class,
+)
 from .trouble import StartError
 
 TYPE_CHECKING = False
@@ -106,9 +117,19 @@ class Engine:
         self.context.deregister_table("mock")
         self.context.register_record_batches("mock", [[batch]])
 
+    def mock(self, name: str, columns: "Sequence[Sequence[Optional[str]]]") -> None:
+        """Make columns of texts a table, with the names c0, c1 and so on."""
+        arrays = {"c%d" % at: self.arrow.array(column, self.arrow.string()) for at, column in enumerate(columns)}
+        self.context.deregister_table(name)
+        self.context.register_record_batches(name, [[self.arrow.record_batch(arrays)]])
+
     def said(self, error: BaseException) -> str:
         """Give the engine's message of an error."""
         return shortened(re.sub("^(?:DataFusion error: )?(?:Arrow error: )?", "", str(error)))
+
+    def stage(self, spelled: "Dict[str, str]") -> "Any":
+        """Give the tables in which a model runs."""
+        return stage_class("embedded_stages", "DataFusion")(self, spelled)
 
     def reader(self, field: str, target: str, kind: str) -> "Expression":
         """Give what reads a field."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import urllib.parse
 
-from .engine_common import known_name, required, setting_error, shortened
+from .engine_common import known_name, required, setting_error, shortened, stage_class
 from .mariadb_readers import Expression, Insert, without_place
 from .server import Programs, Server, folders_on_path, server_variables
 from .trouble import Ended, StartError
@@ -156,6 +156,10 @@ class Engine:
             if self.server is not None:
                 raise self.server.ended() from error
             raise Ended("the connection to MariaDB was lost: " + self.said(error)) from error
+
+    def stage(self, spelled: "Dict[str, str]") -> "Any":
+        """Give the tables in which a model runs."""
+        return stage_class("server_stages", "MariaDb")(self, spelled)
 
     def reader(self, field: str, target: str, kind: str) -> "Any":
         """Give what reads a field."""

@@ -13,7 +13,7 @@ import re
 import signal
 from typing import cast
 
-from .engine_common import known_name, required, setting_error, shortened
+from .engine_common import known_name, required, setting_error, shortened, stage_class
 from .postgres_readers import Copy, Expression, Insert
 from .server import Programs, Server, folders_on_path, newest, server_variables
 from .trouble import Ended, StartError
@@ -53,14 +53,9 @@ class Engine:
         self.server: "Optional[Server]" = None
         self.locale_is_set = False
         self.connection = self._connect()
-        self.connection.autocommit = True
-        self.connection.prepare_threshold = None
         self.settings: "Dict[str, str]" = {}
         self.zone_is_open = not any(name.lower() == "timezone" for name in config["settings"])
-        if self.zone_is_open:
-            self._set("TimeZone", os.environ.get("TZ") or "UTC")
-        for name, value in config["settings"].items():
-            self._set(name, value)
+        self._begin_session()
         self.name = "postgres " + self.one("SHOW server_version").split()[0]
         self.settings["version"] = self.one("SELECT version()")
         known = {name.lower() for name in config["settings"]}
@@ -69,6 +64,22 @@ class Engine:
             if found is not None:
                 self.settings[name] = found
         self.readers = 0
+
+    def _begin_session(self) -> None:
+        """Set what is under test, and what the consumer sets."""
+        self.connection.autocommit = True
+        self.connection.prepare_threshold = None
+        if self.zone_is_open:
+            self._set("TimeZone", os.environ.get("TZ") or "UTC")
+        for name, value in self.config["settings"].items():
+            self._set(name, value)
+
+    def enter(self, database: str) -> None:
+        """Leave the database of the private server for another one."""
+        target = {**self.connection.info.get_parameters(), "dbname": database}
+        self.connection.close()
+        self.connection = self.module.connect(**target)
+        self._begin_session()
 
     def _connect(self) -> "Any":
         if self.config["connection"] is not None:
@@ -127,6 +138,10 @@ class Engine:
         message = getattr(diagnosis, "message_primary", None) or str(error).split("\n")[0]
         code = getattr(error, "sqlstate", None)
         return shortened("%s %s" % (code, message) if code else message)
+
+    def stage(self, spelled: "Dict[str, str]") -> "Any":
+        """Give the tables in which a model runs."""
+        return stage_class("server_stages", "Postgres")(self, spelled)
 
     def reader(self, field: str, target: str, kind: str) -> "Any":
         """Give what reads a field."""
