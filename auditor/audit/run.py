@@ -10,12 +10,14 @@ from typing import Literal
 import duckdb
 
 from auditor.audit.alone import ask_alone
+from auditor.audit.answers import Answers
 from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
-from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wants_payload
+from auditor.audit.consumers import Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.environments import Answered, Probes, probe_all
-from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, RunFinished, Tell, nobody
+from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, Reused, RunFinished, Tell, nobody
+from auditor.audit.kept import Kept
 from auditor.audit.neighbours import ask_neighbours
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
@@ -62,6 +64,7 @@ class _Input:
     keys: PayloadKeys | None
     batches: Batches
     units: Mapping[str, FieldUnits]
+    kept: Kept
     probe: Level
     tell: Tell
 
@@ -135,7 +138,13 @@ def _audit(
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
     loaded = load(spec, connection, payloads=payloads)
     yield CasesLoaded(loaded.cases)
-    decoded = yield from _start_and_decode(connection, spec, workers, loaded, probe, tell, payloads=payloads)
+    kept = Kept(runs_folder(spec) if store else None, spec, manifest_sha256(spec, loaded.manifest_rows_sha256))
+    try:
+        decoded = yield from _start_and_decode(connection, spec, workers, loaded, kept, probe, tell, payloads=payloads)
+    except (AuditorError, duckdb.Error, MemoryError, OSError):
+        if names := kept.save():
+            yield Phase(f"this audit fails; what {', '.join(names)} decoded is kept for the next one of these cases")
+        raise
     workers.close()
     yield Phase("comparing, and looking for bugs")
     create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
@@ -143,6 +152,7 @@ def _audit(
     folder = None
     if store:
         folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
+    kept.clear()
     yield RunFinished(run, folder)
 
 
@@ -151,6 +161,7 @@ def _start_and_decode(
     spec: AuditSpec,
     workers: Starting,
     loaded: Loaded,
+    kept: Kept,
     probe: Level,
     tell: Tell,
     *,
@@ -160,7 +171,8 @@ def _start_and_decode(
     keys = payload_keys(connection, loaded.carried) if payloads else None
     workers.tell(loaded.carried, keys)
     batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
-    given = _Input(loaded, keys, batches, _units(connection, spec, batches, payloads=payloads), probe, tell)
+    units = _units(connection, spec, batches, payloads=payloads)
+    given = _Input(loaded, keys, batches, units, kept, probe, tell)
     sessions = workers.ready()
     yield from (ConsumerReady(session.readiness) for session in sessions.values())
     return (yield from _decode(connection, spec, sessions, given))
@@ -204,23 +216,23 @@ def _decode(
     spec: AuditSpec,
     sessions: Mapping[str, Session],
     given: _Input,
-) -> Generator[Progress | Phase, None, _Decoded]:
+) -> Generator[Progress | Reused | Phase, None, _Decoded]:
     readers, batches, units = _readers(spec, sessions), given.batches, given.units
     answers: dict[tuple[str, str], Answers] = {}
-    for event in ask_all(spec, sessions, units, batches):
-        if isinstance(event, Progress):
+    for event in ask_all(spec, sessions, units, batches, given.kept):
+        if isinstance(event, Progress | Reused):
             yield event
         else:
             answers = event
     index = {name: number for number, name in enumerate(spec.consumers)}
-    notes = state_notes(answers)
+    notes = state_notes(answers) + given.kept.notes()
     asked = Answered(sessions, units, batches, answers, index)
     if given.probe != "off":
         yield Phase("reading again in other environments")
     environments = probe_all(
         connection, spec, asked, given.probe, carried=given.loaded.carried, keys=given.keys, tell=given.tell
     )
-    _fill_outcomes(connection, spec, units, answers, index)
+    _fill_outcomes(connection, spec, units, answers, index, given.kept)
     notes += check_currencies(connection, spec, readers, index)
     yield Phase("reading single values and known junk")
     ask_alone(connection, spec, sessions, readers, index)
@@ -238,11 +250,13 @@ def _fill_outcomes(
     units: Mapping[str, FieldUnits],
     answers: dict[tuple[str, str], Answers],
     index: Mapping[str, int],
+    kept: Kept,
 ) -> None:
     create_faults(connection)
     if sum(map(len, units.values())) <= SMALL:
         create_small_outcomes(connection, spec, units, answers, index)
         return
+    kept.forget()
     for name, one in units.items():
         add_field(connection, spec, one, answers, index)
         for consumer in spec.consumers:

@@ -24,6 +24,9 @@ RECORDED = ("sql_mode", "old_mode", "time_zone", "lc_time_names", "collation_con
 #: Codes of a connection that is lost.
 LOST = (2006, 2013, 2055, 4031)
 
+#: Codes of a server that cannot go on, whatever the value: its disk or memory is full, it shuts down, a file is broken.
+FAILING = (3, 126, 127, 134, 144, 145, 1021, 1026, 1030, 1037, 1041, 1053, 1114, 1194, 1195)
+
 #: Codes of a statement that took too long.
 TOO_LATE = (1969, 3024, 1317)
 
@@ -151,7 +154,9 @@ class Engine:
         return bool(error.args) and error.args[0] in TOO_LATE
 
     def _see_whether_gone(self, error: BaseException) -> None:
-        """Raise Ended where the connection is lost: then no value was refused."""
+        """Raise Ended where the connection is lost, or the server fails: then no value was refused."""
+        if error.args and error.args[0] in FAILING:
+            raise Ended("MariaDB failed: " + self.said(error)) from error
         if isinstance(error, self.module.InterfaceError) or (error.args and error.args[0] in LOST):
             if self.server is not None:
                 raise self.server.ended() from error

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: What is recorded of a session beside what the consumer sets.
 RECORDED = ("DateStyle", "TimeZone", "IntervalStyle", "lc_time", "lc_monetary", "lc_numeric", "server_encoding")
 
+#: How the codes of errors begin that are the server's and no value's: resources, its shutdown, its files, itself.
+FAILING = ("53", "57P", "58", "XX")
+
 #: Options of a private server: nothing that it holds outlives it.
 OPTIONS = {
     "listen_addresses": "",
@@ -160,11 +163,17 @@ class Engine:
         return seen
 
     def see_whether_gone(self, error: BaseException) -> None:
-        """Raise Ended where the connection is lost: then no value was refused."""
+        """Raise Ended where the connection is lost, or the server fails: then no value was refused."""
+        self.see_whether_failed(getattr(error, "sqlstate", None) or "", self.said(error))
         if self.connection.closed or self.connection.broken:
             if self.server is not None:
                 raise self.server.ended() from error
             raise Ended("the connection to PostgreSQL was lost: " + self.said(error)) from error
+
+    def see_whether_failed(self, code: str, said: str) -> None:
+        """Raise Ended for a code that says that the server cannot go on, such as for a full disk."""
+        if code.startswith(FAILING):
+            raise Ended("PostgreSQL failed: " + said)
 
     def type_name(self, number: int) -> str:
         """Give the engine's name of a type, with which a variable of it is declared."""

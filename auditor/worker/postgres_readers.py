@@ -115,6 +115,7 @@ class Expression:
             if mark[0] == "v":
                 column.texts[place] = mark[1:]
             elif mark[0] == "r":
+                self.engine.see_whether_failed(mark[1:6], mark[1:])
                 column.errors[place] = shortened(mark[1:])
 
 

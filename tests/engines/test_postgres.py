@@ -226,6 +226,19 @@ def test_a_value_that_ends_its_connection_costs_itself_alone(tmp_path: Path) -> 
     assert found[1].startswith("crashed: ") and "PostgreSQL" in found[1]
 
 
+@pytest.mark.parametrize("code", ["53100", "58030", "57P01"])
+def test_a_server_that_fails_refuses_no_value(postgres: Any, code: str) -> None:
+    """A full disk, an input or output error, a shutdown: the same whatever the value is."""
+    postgres.engine.run(
+        "CREATE OR REPLACE FUNCTION pg_temp.failing(text) RETURNS date LANGUAGE plpgsql AS "
+        f"$$ BEGIN IF $1 = 'x' THEN RAISE EXCEPTION 'no space left' USING ERRCODE = '{code}'; END IF; RETURN $1; END $$"
+    )
+    reader = postgres.engine.reader("failing", "pg_temp.failing({value})", "date")
+    assert reader.read(["2024-03-01", "N/A"]).errors == {1: '22007 invalid input syntax for type date: "N/A"'}
+    with pytest.raises(Ended, match=f"PostgreSQL failed: {code} no space left"):
+        reader.read(["2024-03-01", "x"])
+
+
 def test_a_server_that_is_gone_is_no_rejection() -> None:
     need("postgres")
     adapter = adapter_of("postgres", {"f": "{value}::date"})
