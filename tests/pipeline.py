@@ -130,26 +130,22 @@ def _select(consumer: str, field: str, token: str) -> Any:
     row = ", ".join(f"{'$1' if name == source else 'null'}::varchar as {name}" for name in sources)
     output = CONSUMERS[consumer]["reads"][field]
     if CONSUMERS[consumer]["engine"] == "postgres":
-        return _select_in_postgres(model, output, row.replace("$1", "%s"), _content(token))
+        connection = _replica(*sources)
+        connection.execute("delete from raw.contract_extractions")
+        connection.execute(f"insert into raw.contract_extractions ({source}) values (%s)", [_content(token)])
+        return connection.execute(f'select "{output}" from ({model}) as mart').fetchone()[0]
     connection = _warehouse()
     connection.execute(f"create or replace table raw.contract_extractions as select {row}", [_content(token)])
     return connection.execute(f'select "{output}" from ({model})').fetchone()[0]
 
 
-def _select_in_postgres(model: str, output: str, row: str, text: str) -> Any:
-    connection = _replica()
-    connection.execute("drop table if exists raw.contract_extractions")
-    columns = f"create table raw.contract_extractions as select '1' as contract_id, {row} limit 0"
-    connection.execute(columns.replace("%s", "null"))
-    connection.execute(f"insert into raw.contract_extractions select '1', {row}", [text])
-    return connection.execute(f'select "{output}" from ({model}) as mart').fetchone()[0]
-
-
 @cache
-def _replica() -> Any:
+def _replica(*columns: str) -> Any:
     adapter = adapter_of("postgres", {}, {})
     atexit.register(adapter.close)
     adapter.engine.connection.execute("create schema raw")
+    described = ", ".join(f"{name} varchar" for name in ("contract_id", *columns))
+    adapter.engine.connection.execute(f"create table raw.contract_extractions ({described})")
     return adapter.engine.connection
 
 

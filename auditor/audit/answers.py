@@ -18,6 +18,7 @@ class Answers:
     letters: Cells = field(default_factory=lambda: Cells(str))
     faults: dict[int, Fault] = field(default_factory=dict)
     warnings: dict[int, str] = field(default_factory=dict)
+    engine_warnings: dict[int, str] = field(default_factory=dict)
 
     def add(self, decodings: Decodings, asked: Sequence[int | None] | None) -> None:
         """Append a chunk; `asked` gives for each row the decoding that answers it (None: one to one)."""
@@ -30,9 +31,12 @@ class Answers:
             self.texts.extend(decodings.texts)
             self.letters.extend(letters)
             self.faults.update({start + position: fault for position, fault in decodings.faults.items()})
+            self.engine_warnings.update({start + at: said for at, said in decodings.engine_warnings.items()})
             return
         self.texts.extend(None if position is None else decodings.texts[position] for position in asked)
         self.letters.extend(None if position is None else letters[position] for position in asked)
         for row, answer in enumerate(asked):
             if answer is not None and answer in decodings.faults:
                 self.faults[start + row] = decodings.faults[answer]
+            if answer is not None and answer in decodings.engine_warnings:
+                self.engine_warnings[start + row] = decodings.engine_warnings[answer]

@@ -169,6 +169,7 @@ def _told(answers: Answers) -> dict[str, Any]:
         "letters": [letter for chunk in answers.letters.chunks() for letter in chunk],
         "faults": [[row, fault.status, fault.error] for row, fault in answers.faults.items()],
         "warnings": list(answers.warnings.items()),
+        "engine_warnings": list(answers.engine_warnings.items()),
     }
 
 
@@ -178,6 +179,7 @@ def _answers(told: Mapping[str, Any]) -> Answers:
     answers.letters.extend(told["letters"])
     answers.faults.update((row, Fault(status, error)) for row, status, error in told["faults"])
     answers.warnings.update((row, text) for row, text in told["warnings"])
+    answers.engine_warnings.update((row, text) for row, text in told["engine_warnings"])
     return answers
 
 

@@ -15,6 +15,7 @@ from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.consumers import Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
+from auditor.audit.engine_warnings import create_warnings
 from auditor.audit.environments import Answered, Probes, probe_all
 from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, Reused, RunFinished, Tell, nobody
 from auditor.audit.kept import Kept
@@ -253,6 +254,7 @@ def _fill_outcomes(
     kept: Kept,
 ) -> None:
     create_faults(connection)
+    create_warnings(connection, units, answers, index)
     if sum(map(len, units.values())) <= SMALL:
         create_small_outcomes(connection, spec, units, answers, index)
         return
