@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from auditor import __version__
 from auditor.audit.answers import Answers
 from auditor.audit.requests import Asked, Request
 from auditor.decode.session import Session
@@ -26,6 +25,7 @@ from auditor.model.decoding import Decodings, Fault
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.sent import Sent, decode_sent
 from auditor.spec.models import AuditSpec
+from auditor.version import VERSION
 
 #: Raw values of a field that are asked again before the others are taken as they were kept.
 SAMPLE = 200
@@ -114,7 +114,7 @@ class Kept:
         """Give a digest of all that the answers depend on."""
         spec, readiness = self._spec, session.readiness
         consumer = spec.consumers[readiness.consumer]
-        depends: list[Any] = [__version__, self._manifest, consumer.model_dump(mode="json")]
+        depends: list[Any] = [VERSION, self._manifest, consumer.model_dump(mode="json")]
         depends.append(spec.environment.model_dump(mode="json"))
         depends.append([readiness.version, readiness.settings, readiness.reads, readiness.scope, readiness.not_fixed])
         depends += [spec.fields[one.field].model_dump(mode="json") for one in requests]
