@@ -22,7 +22,7 @@ from auditor.store.reading import load_run
 if TYPE_CHECKING:
     import duckdb
 
-TABLES = ("pairs", "outcomes", "faults", "moves")
+TABLES = ("pairs", "outcomes", "faults", "warnings", "moves")
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,12 @@ class AuditedRun:
         """Give one column; KeyError names those there are."""
         return self.run.column(field, consumer)
 
-    def table(self, name: Literal["pairs", "outcomes", "faults", "moves"]) -> duckdb.DuckDBPyRelation:
+    def table(self, name: Literal["pairs", "outcomes", "faults", "warnings", "moves"]) -> duckdb.DuckDBPyRelation:
         """Give a table of the run as a DuckDB relation (``.df()``, ``.pl()``, ``.to_arrow_table()``).
 
         `pairs`: one row per distinct pair, a verdict letter per consumer in `pattern`; `outcomes`: one row per distinct
         raw value, s/v/k (status, value, grain key) per consumer number; `faults`: why a consumer has no value;
+        `warnings`: what its SQL engine said or did silently beside one;
         `moves`: one row per raw value, consumer and environment in which it is not what it is in the base.
         """
         import duckdb

@@ -6,21 +6,20 @@ import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
+from auditor.audit.answers import Answers
 from auditor.audit.batches import Batches
-from auditor.audit.events import Progress
+from auditor.audit.events import Progress, Reused
+from auditor.audit.kept import Kept
 from auditor.audit.requests import Request
-from auditor.audit.transfer import Cells
 from auditor.audit.units import FieldUnits
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session, open_session
 from auditor.decode.stop import Stop, Stopped
 from auditor.errors import ConsumerError, ConsumerErrors
-from auditor.model.decoding import SLOW_AT_FIRST, Decodings, Fault
+from auditor.model.decoding import SLOW_AT_FIRST
 from auditor.model.figures import plural
-from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.sent import decode_together
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
@@ -111,47 +110,19 @@ def _results(futures: Sequence[Future[Result]]) -> list[Result]:
     return [future.result() for future in futures]
 
 
-@dataclass
-class Answers:
-    """One consumer's decodings of one field, aligned with the field's units."""
-
-    texts: Cells = field(default_factory=lambda: Cells(str))
-    letters: Cells = field(default_factory=lambda: Cells(str))
-    faults: dict[int, Fault] = field(default_factory=dict)
-    warnings: dict[int, str] = field(default_factory=dict)
-
-    def add(self, decodings: Decodings, asked: Sequence[int | None] | None) -> None:
-        """Append a chunk; `asked` gives for each row the decoding that answers it (None: one to one)."""
-        start = len(self.texts)
-        self.warnings.update({start + position: warning for position, warning in decodings.warnings.items()})
-        letters: list[str | None] = ["v"] * len(decodings.texts)
-        for position, fault in decodings.faults.items():
-            letters[position] = STATUS_LETTER[fault.status]
-        if asked is None:
-            self.texts.extend(decodings.texts)
-            self.letters.extend(letters)
-            self.faults.update({start + position: fault for position, fault in decodings.faults.items()})
-            return
-        self.texts.extend(None if position is None else decodings.texts[position] for position in asked)
-        self.letters.extend(None if position is None else letters[position] for position in asked)
-        for row, answer in enumerate(asked):
-            if answer is not None and answer in decodings.faults:
-                self.faults[start + row] = decodings.faults[answer]
-
-
 def ask_all(
-    spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits], batches: Batches
-) -> Iterator[Progress | dict[tuple[str, str], Answers]]:
+    spec: AuditSpec, sessions: Mapping[str, Session], units: Mapping[str, FieldUnits], batches: Batches, kept: Kept
+) -> Iterator[Progress | Reused | dict[tuple[str, str], Answers]]:
     """Decode every field's units with every consumer that reads it; gives progress, and last the answers.
 
     Where one consumer fails, or nobody waits any more, all sessions are interrupted.
     """
-    events: queue.SimpleQueue[Progress | Future[dict[tuple[str, str], Answers]]] = queue.SimpleQueue()
+    events: queue.SimpleQueue[Progress | Reused | Future[dict[tuple[str, str], Answers]]] = queue.SimpleQueue()
     with ThreadPoolExecutor(max(1, len(sessions))) as pool:
         futures = []
         try:
             for name, session in sessions.items():
-                futures.append(pool.submit(_ask, spec, spec.consumers[name], session, units, batches, events.put))
+                futures.append(pool.submit(_ask, spec, spec.consumers[name], session, units, batches, kept, events.put))
                 futures[-1].add_done_callback(events.put)
             yield from _progress(events, len(futures))
         finally:
@@ -165,12 +136,12 @@ def ask_all(
 
 
 def _progress(
-    events: queue.SimpleQueue[Progress | Future[dict[tuple[str, str], Answers]]], running: int
-) -> Iterator[Progress]:
+    events: queue.SimpleQueue[Progress | Reused | Future[dict[tuple[str, str], Answers]]], running: int
+) -> Iterator[Progress | Reused]:
     """Give progress until all are done, or one has failed."""
     while running:
         event = events.get()
-        if isinstance(event, Progress):
+        if isinstance(event, Progress | Reused):
             yield event
         elif event.exception() is not None:
             return
@@ -184,10 +155,29 @@ def _ask(
     session: Session,
     units: Mapping[str, FieldUnits],
     batches: Batches,
-    report: Callable[[Progress], None],
+    kept: Kept,
+    report: Callable[[Progress | Reused], None],
 ) -> dict[tuple[str, str], Answers]:
     asked = [Request(consumer, session, units[name], batches) for name in session.readiness.reads if name in units]
     total = sum(len(request.units) for request in asked)
+    answers = kept.take(session, asked)
+    if answers is not None:
+        report(Reused(consumer.name, total))
+    else:
+        answers = _decode(spec, consumer, session, asked, total, report)
+    kept.finish(session, asked, answers)
+    report(Progress(consumer.name, total, total))
+    return {(name, consumer.name): collected for name, collected in answers.items()}
+
+
+def _decode(
+    spec: AuditSpec,
+    consumer: ConsumerSpec,
+    session: Session,
+    asked: Sequence[Request],
+    total: int,
+    report: Callable[[Progress | Reused], None],
+) -> dict[str, Answers]:
     answers = {request.field: Answers() for request in asked}
     done = 0
     for chunk in range(max((request.chunks for request in asked), default=0)):
@@ -202,7 +192,7 @@ def _ask(
             answers[name].add(decodings, sent[name][1])
         done = sum(len(one.texts) for one in answers.values())
         report(Progress(consumer.name, done, total))
-    return {(name, consumer.name): collected for name, collected in answers.items()}
+    return answers
 
 
 def state_notes(answers: Mapping[tuple[str, str], Answers]) -> tuple[str, ...]:

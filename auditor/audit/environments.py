@@ -9,8 +9,8 @@ from functools import partial
 
 from duckdb import DuckDBPyConnection
 
+from auditor.audit.answers import Answers
 from auditor.audit.batches import Batches
-from auditor.audit.consumers import Answers
 from auditor.audit.events import Launches, Tell, nobody
 from auditor.audit.moves import MOVERS, MOVES, Probes
 from auditor.audit.requests import Request

@@ -40,6 +40,14 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Reused:
+    """A consumer is not asked: its decodings of all raw values are those that an audit which failed had kept."""
+
+    consumer: str
+    total: int
+
+
+@dataclass(frozen=True)
 class Phase:
     """A part of the audit begins, in which no consumer's `Progress` comes; `text` says which, for people."""
 
@@ -74,4 +82,4 @@ def nobody(event: Launches) -> None:
     """Listen to nothing."""
 
 
-Event = CasesLoaded | ConsumerReady | Progress | Phase | RunFinished
+Event = CasesLoaded | ConsumerReady | Progress | Reused | Phase | RunFinished

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from duckdb import DuckDBPyConnection
 
-from auditor.audit.consumers import Answers
+from auditor.audit.answers import Answers
 from auditor.audit.transfer import SHORT, SHORT_TEXT, Cells, fetched, shown
 from auditor.audit.units import FieldUnits
 from auditor.judge.keys import fast_key_sql, grain_key, unexpected_type

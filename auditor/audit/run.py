@@ -10,12 +10,15 @@ from typing import Literal
 import duckdb
 
 from auditor.audit.alone import ask_alone
+from auditor.audit.answers import Answers
 from auditor.audit.batches import Batches, read_batches
 from auditor.audit.broken import broken_references as list_broken
-from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wants_payload
+from auditor.audit.consumers import Starting, ask_all, state_notes, wants_payload
 from auditor.audit.currency import check_currencies
 from auditor.audit.emulated import Emulated, calibrate, columns_apart, labelled
-from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, RunFinished, Tell, nobody
+from auditor.audit.engine_warnings import create_warnings
+from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, Reused, RunFinished, Tell, nobody
+from auditor.audit.kept import Kept
 from auditor.audit.moves import Probes, create_tables
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
@@ -62,6 +65,7 @@ class _Input:
     keys: PayloadKeys | None
     batches: Batches
     units: Mapping[str, FieldUnits]
+    kept: Kept
     probe: Level
     tell: Tell
 
@@ -126,7 +130,13 @@ def _audit(
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
     loaded = load(spec, connection, payloads=payloads)
     yield CasesLoaded(loaded.cases)
-    decoded = yield from _start_and_decode(connection, spec, workers, loaded, probe, tell, payloads=payloads)
+    kept = Kept(runs_folder(spec) if store else None, spec, manifest_sha256(spec, loaded.manifest_rows_sha256))
+    try:
+        decoded = yield from _start_and_decode(connection, spec, workers, loaded, kept, probe, tell, payloads=payloads)
+    except (AuditorError, duckdb.Error, MemoryError, OSError):
+        if names := kept.save():
+            yield Phase(f"this audit fails; what {', '.join(names)} decoded is kept for the next one of these cases")
+        raise
     workers.close()
     yield Phase("comparing, and looking for bugs")
     spec = decoded.emulated.ordered(spec)
@@ -137,6 +147,7 @@ def _audit(
         if decoded.emulated.undecided:
             create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
         folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
+    kept.clear()
     yield RunFinished(run, folder)
 
 
@@ -145,6 +156,7 @@ def _start_and_decode(
     spec: AuditSpec,
     workers: Starting,
     loaded: Loaded,
+    kept: Kept,
     probe: Level,
     tell: Tell,
     *,
@@ -154,7 +166,8 @@ def _start_and_decode(
     keys = payload_keys(connection, loaded.carried) if payloads else None
     workers.tell(loaded.carried, keys)
     batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
-    given = _Input(loaded, keys, batches, _units(connection, spec, batches, payloads=payloads), probe, tell)
+    units = _units(connection, spec, batches, payloads=payloads)
+    given = _Input(loaded, keys, batches, units, kept, probe, tell)
     sessions = workers.ready()
     yield from (ConsumerReady(session.readiness) for session in sessions.values())
     return (yield from _decode(connection, spec, sessions, given))
@@ -198,20 +211,20 @@ def _decode(
     spec: AuditSpec,
     sessions: Mapping[str, Session],
     given: _Input,
-) -> Generator[Progress | Phase, None, _Decoded]:
+) -> Generator[Progress | Reused | Phase, None, _Decoded]:
     emulated = calibrate(spec, sessions)
     spec = emulated.ordered(spec)
     sessions = {name: sessions[name] for name in spec.consumers}
     readers, batches, units = _readers(spec, sessions), given.batches, given.units
     deciding = emulated.deciding(readers)
     answers: dict[tuple[str, str], Answers] = {}
-    for event in ask_all(spec, sessions, units, batches):
-        if isinstance(event, Progress):
+    for event in ask_all(spec, sessions, units, batches, given.kept):
+        if isinstance(event, Progress | Reused):
             yield event
         else:
             answers = event
     index = {name: number for number, name in enumerate(spec.consumers)}
-    notes = state_notes(answers) + emulated.notes()
+    notes = state_notes(answers) + emulated.notes() + given.kept.notes()
     create_tables(connection)
     environments = Probes(given.probe)
     if given.probe != "off":
@@ -223,7 +236,7 @@ def _decode(
         environments = probe_all(
             connection, spec, asked, given.probe, carried=given.loaded.carried, keys=given.keys, tell=given.tell
         )
-    _fill_outcomes(connection, spec, units, answers, index)
+    _fill_outcomes(connection, spec, units, answers, index, given.kept)
     notes += check_currencies(connection, spec, deciding, index)
     yield Phase("reading single values and known junk")
     ask_alone(connection, spec, sessions, deciding, index)
@@ -245,11 +258,14 @@ def _fill_outcomes(
     units: Mapping[str, FieldUnits],
     answers: dict[tuple[str, str], Answers],
     index: Mapping[str, int],
+    kept: Kept,
 ) -> None:
     create_faults(connection)
+    create_warnings(connection, units, answers, index)
     if sum(map(len, units.values())) <= SMALL:
         create_small_outcomes(connection, spec, units, answers, index)
         return
+    kept.forget()
     for name, one in units.items():
         add_field(connection, spec, one, answers, index)
         for consumer in spec.consumers:

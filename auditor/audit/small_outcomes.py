@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from auditor.audit.consumers import Answers
+from auditor.audit.answers import Answers
 from auditor.audit.outcomes import TYPED_NUMBER
 from auditor.audit.transfer import Cells, shown
 from auditor.audit.units import FieldUnits

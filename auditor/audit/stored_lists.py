@@ -25,6 +25,10 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     StoreError where the run holds no such files.
     """
     connection = _opened(folder, ("pairs", "outcomes", "faults"))
+    if (folder / "warnings.parquet").exists():  # which an older version did not write
+        _show(connection, folder, "warnings")
+    else:
+        connection.execute("CREATE TABLE warnings (unit BIGINT, consumer INTEGER, warning VARCHAR)")
     spec = _stored_spec(run, folder)
     ((with_payloads,),) = connection.execute("SELECT count(payload) > 0 FROM outcomes").fetchall()
     create_cases(spec, connection, payloads=with_payloads)
@@ -40,11 +44,12 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
         SELECT j.case_id, j.field, c.consumer,
             {_named("substr(j.pattern, c.position, 1)", VERDICT_OF)} AS verdict, j.prediction, j.reference,
             {_chosen("u", "c.number", names)} AS value, {_chosen("t", "c.decoder", names)} AS reference_value,
-            f.error
+            f.error, w.warning
         FROM judged_cases j
         JOIN (VALUES {", ".join(columns)}) c(field, consumer, position, number, decoder) USING (field)
         LEFT JOIN outcomes u ON u.unit = j.p_unit LEFT JOIN outcomes t ON t.unit = j.r_unit
-        LEFT JOIN faults f ON f.unit = j.p_unit AND f.consumer = c.number""")
+        LEFT JOIN faults f ON f.unit = j.p_unit AND f.consumer = c.number
+        LEFT JOIN warnings w ON w.unit = j.p_unit AND w.consumer = c.number""")
 
 
 def stored_moves(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
@@ -74,9 +79,13 @@ def stored_moves(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
 def _opened(folder: Path, tables: Sequence[str]) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     for name in tables:
-        path = literal(str(folder / f"{name}.parquet"))
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({path})")
+        _show(connection, folder, name)
     return connection
+
+
+def _show(connection: duckdb.DuckDBPyConnection, folder: Path, name: str) -> None:
+    path = literal(str(folder / f"{name}.parquet"))
+    connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({path})")
 
 
 def _named(letter: str, names: Mapping[str, str]) -> str:

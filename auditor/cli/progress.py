@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import typer
 
-from auditor.audit.events import CasesLoaded, Event, Launches, Phase, RunFinished
+from auditor.audit.events import CasesLoaded, Event, Launches, Phase, Reused, RunFinished
 from auditor.audit.events import Progress as Decoded
 from auditor.errors import InternalError
 from auditor.model.figures import plural
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 #: What is told: what a consumer has decoded, how far its launches are, and which phase begins.
-Heard = Decoded | Launches | Phase | CasesLoaded
+Heard = Decoded | Reused | Launches | Phase | CasesLoaded
 
 #: Seconds between two lines about the launches of one consumer.
 BEAT: Final = 10.0
@@ -122,6 +122,11 @@ class _Lines:
             return event.text
         if isinstance(event, Launches):
             return self._launches(event)
+        if isinstance(event, Reused):
+            self._decoded.add(event.consumer)
+            return (
+                f"{event.consumer}: {plural(event.total, 'raw value')} as the audit that failed before had decoded them"
+            )
         if event.done < event.total or event.consumer in self._decoded:
             return ""
         self._decoded.add(event.consumer)

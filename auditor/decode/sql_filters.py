@@ -57,10 +57,11 @@ class Condition:
         node = self.node
         return isinstance(node, exp.EQ) and all(isinstance(end, exp.Column) for end in (node.this, node.expression))
 
-    def shown(self) -> str:
+    def shown(self, dialect: str) -> str:
         """Give its text and its columns."""
         columns = ", ".join(f"{_dotted(table)}.{column}" for table, column in sorted(self.origins))
-        return f"{self.node.sql('duckdb')} (of {columns})" if columns else str(self.node.sql("duckdb"))
+        text = str(self.node.sql(dialect))
+        return f"{text} (of {columns})" if columns else text
 
 
 def _dotted(table: Name) -> str:
@@ -73,14 +74,17 @@ def dotted(tables: Iterable[Name]) -> set[str]:
 
 
 def foreign_filter(
-    query: Node, conditions: Sequence[Condition], source: Origin, tables: Iterable[Name]
+    query: Node, conditions: Sequence[Condition], source: Origin, tables: Iterable[Name], dialect: str
 ) -> dict[str, str] | None:
     """Give the query with no filters but those that the field's own column cannot fulfil, and their text."""
     others = dotted(table for table in tables if table != source[0])
-    return only(query, conditions, [condition for condition in conditions if condition.binds(source, others)])
+    binding = [condition for condition in conditions if condition.binds(source, others)]
+    return only(query, conditions, binding, dialect)
 
 
-def only(query: Node, conditions: Sequence[Condition], binding: Sequence[Condition]) -> dict[str, str] | None:
+def only(
+    query: Node, conditions: Sequence[Condition], binding: Sequence[Condition], dialect: str
+) -> dict[str, str] | None:
     """Give the query with no filters but the binding ones, and their text; None where there are none."""
     if not binding:
         return None
@@ -90,4 +94,5 @@ def only(query: Node, conditions: Sequence[Condition], binding: Sequence[Conditi
     copied = query.copy()
     for node in [node for node in copied.walk() if node.meta.get(_MARK) in other]:
         node.replace(exp.true())
-    return {"query": copied.sql("duckdb"), "text": " and ".join(condition.shown() for condition in binding)}
+    text = " and ".join(condition.shown(dialect) for condition in binding)
+    return {"query": copied.sql(dialect), "text": text}

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from auditor.decode.plan import Plan
+from auditor.decode.sql_dialects import dialect_of
 from auditor.model.decoding import Readiness
 
 #: The worker writes a column in this place.
@@ -36,17 +37,6 @@ _CLOCK = {
 _CHANCE = {"random", "rand", "gen_random_uuid", "uuid", "uuidv4", "uuidv7", "setseed", "nextval", "currval"}
 _SESSION = {"getvariable", "current_setting", "current_user", "session_user", "current_schema", "current_database"}
 
-#: What sqlglot calls the language of an engine; the nearest one where it has none of its own.
-_DIALECTS = {
-    "sqlite": "sqlite",
-    "postgres": "postgres",
-    "mariadb": "mysql",
-    "clickhouse": "clickhouse",
-    "datafusion": "postgres",
-    "spark": "spark",
-    "googlesql": "bigquery",
-}
-
 _TWO_DIGITS = re.compile(r"%-?y")
 
 #: A cast, whatever the dialect, to a type that knows no zone: it gives no hint, so that it need not be parsed.
@@ -61,13 +51,13 @@ def field_hints(plan: Plan, readiness: Readiness) -> dict[str, tuple[str, ...]]:
     """Give the hints of each field that an SQL consumer reads; nothing for other consumers."""
     if plan.config["adapter"] != "sql" or plan.config["statement"] != "cast":
         return {}
-    dialect = _DIALECTS.get(plan.config["engine"], "duckdb")
+    dialect = dialect_of(plan.config["engine"])
     model = plan.config["plan"]
     found = {}
     for field, target in readiness.reads.items():
         if model and field in model["fields"]:
             column = str(model["fields"][field]["output"])
-            found[field] = hints_of(model["statement"], readiness.functions, column)
+            found[field] = hints_of(model["statement"], readiness.functions, column, dialect=dialect)
         else:
             found[field] = hints_of(target.replace(PLACE, "value"), readiness.functions, dialect=dialect)
     return {field: hints for field, hints in found.items() if hints}

@@ -29,6 +29,11 @@ from auditor.decode.sql_syntax import (
 _JSON = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar)
 
 
+#: Dialects in which a select may use a name that it gives; in the others such a name is a source's column.
+_NAMES_AFTER_COLUMNS = ("duckdb", "snowflake", "redshift", "databricks", "spark", "spark2", "teradata", "exasol")
+_NAMES_FIRST = ("clickhouse",)
+
+
 @dataclass
 class Lineage:
     """What a model reads: its outputs, the columns of each physical table, and how they are used."""
@@ -43,9 +48,9 @@ class Lineage:
     meetings: list[Meeting] = field(default_factory=list)
 
 
-def lineage_of(query: Node) -> Lineage:
+def lineage_of(query: Node, dialect: str = "duckdb") -> Lineage:
     """Locate every column of a query."""
-    locator = Locator()
+    locator = Locator(dialect)
     locator.locate(query)
     return locator.lineage
 
@@ -55,13 +60,18 @@ def table_name(table: exp.Table) -> Name:
     return tuple(part.name for part in table.parts)
 
 
+def _own_names_in(dialect: str) -> Literal["after columns", "first", "never"]:
+    """Say whether a select may use the names that it gives: after columns of that name, first, or never."""
+    if dialect in _NAMES_FIRST:
+        return "first"
+    return "after columns" if dialect in _NAMES_AFTER_COLUMNS else "never"
+
+
 class Locator:
     """Resolves the columns of queries. What cannot be resolved is a LineageError; `lost` is where that is decided."""
 
-    #: Whether a select may use the names that it gives: "after columns" of that name, "first", or "never".
-    own_names: Literal["after columns", "first", "never"] = "after columns"
-
-    def __init__(self) -> None:
+    def __init__(self, dialect: str = "duckdb") -> None:
+        self.own_names = _own_names_in(dialect)
         self._known: dict[int, Outputs] = {}
         self._spelled: dict[Name, Name] = {}
         self.lineage = Lineage()

@@ -17,6 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from auditor.decode.payload_rows import PayloadKeys
+from auditor.decode.sql_dialects import dialect_of, spelled
 from auditor.decode.sql_filters import foreign_filter
 from auditor.decode.sql_lineage import Lineage, lineage_of, table_name
 from auditor.decode.sql_outputs import LineageError, Name, Origin, Output
@@ -38,10 +39,11 @@ def model_plan(
     path = spec.folder / (consumer.root or ".") / str(consumer.model)
     shown = os.path.relpath(path, spec.folder)
     text = _read(consumer, path)
-    setup, statement = _statements(consumer, shown, text)
-    kind, target, query = _model(consumer, shown, statement)
+    dialect = dialect_of(consumer.engine)
+    setup, statement = _statements(consumer, shown, text, dialect)
+    kind, target, query = _model(consumer, shown, statement, dialect)
     try:
-        lineage = lineage_of(query)
+        lineage = lineage_of(query, dialect)
     except LineageError as error:
         raise ConsumerError(consumer.name, f"locate the columns of {shown}", error.seen, error.hint) from error
     except SqlglotError as error:
@@ -50,13 +52,13 @@ def model_plan(
     located = _locate_all(consumer, shown, lineage, fields, offset)
     for one in located.values():
         source = list(lineage.tables)[one["source"]], one["column"]
-        one["probe"] = foreign_filter(query, lineage.conditions, source, lineage.tables)
+        one["probe"] = foreign_filter(query, lineage.conditions, source, lineage.tables, dialect)
     by_payload = consumer.scope == "payload" and bool(located)
     rows = None
     if by_payload and keys is not None:
         reads_references = any(fields[name].is_decoded_by(consumer.name) for name in located)
         try:
-            rows = row_plan(query, lineage, located, fields, keys, reads_references)
+            rows = row_plan(query, lineage, located, fields, keys, reads_references, dialect)
         except LineageError as error:
             raise ConsumerError(consumer.name, f"run {shown} on whole rows", error.seen, error.hint) from error
     return {
@@ -71,6 +73,7 @@ def model_plan(
         "rows": rows,
         "scope_note": "each string alone: it came in no payload" if by_payload and rows is None else "",
         "filters": sorted(f"{'.'.join(table)}.{column}" for table, column in lineage.filters),
+        "spelled": _spelling(statement, consumer.engine, dialect),
     }
 
 
@@ -88,10 +91,10 @@ def _read(consumer: ConsumerSpec, path: Path) -> str:
     return text
 
 
-def _statements(consumer: ConsumerSpec, shown: str, text: str) -> tuple[list[str], str]:
+def _statements(consumer: ConsumerSpec, shown: str, text: str, dialect: str) -> tuple[list[str], str]:
     """Split a file into the statements that come first and the model, each as it is written."""
     try:
-        tokens = sqlglot.tokenize(text, dialect="duckdb")
+        tokens = sqlglot.tokenize(text, dialect=dialect)
     except SqlglotError as error:
         raise ConsumerError(consumer.name, f"read the model {shown}", str(error).split("\n")[0]) from error
     statements, start = [], None
@@ -109,11 +112,11 @@ def _statements(consumer: ConsumerSpec, shown: str, text: str) -> tuple[list[str
     return statements[:-1], statements[-1]
 
 
-def _model(consumer: ConsumerSpec, shown: str, statement: str) -> tuple[str, Name, Node]:
+def _model(consumer: ConsumerSpec, shown: str, statement: str, dialect: str) -> tuple[str, Name, Node]:
     """Parse the model: a select, or the select of a table or view that it creates."""
     tried = f"read the model {shown} with sqlglot, which locates its columns"
     try:
-        parsed = sqlglot.parse_one(statement, dialect="duckdb")
+        parsed = sqlglot.parse_one(statement, dialect=dialect)
     except SqlglotError as error:
         raise ConsumerError(consumer.name, tried, str(error).split("\n")[0], "correct the model") from error
     if isinstance(parsed, exp.Query):
@@ -125,6 +128,14 @@ def _model(consumer: ConsumerSpec, shown: str, statement: str) -> tuple[str, Nam
         return kind, table_name(created), query
     seen = f"its last statement is {parsed.key.upper()}"
     raise ConsumerError(consumer.name, tried, seen, "end it with a select, or with create table or view … as select")
+
+
+def _spelling(statement: str, engine: str | None, dialect: str) -> dict[str, str]:
+    """Map names in lower case, by which columns are located, to what an engine that tells the two apart calls them."""
+    if engine in (None, "duckdb"):
+        return {}
+    names = sqlglot.parse_one(statement, dialect=dialect).find_all(exp.Identifier)
+    return {name.name.lower(): spelled(name.name, bool(name.args.get("quoted")), engine) for name in names}
 
 
 def _sources(lineage: Lineage) -> list[dict[str, Any]]:

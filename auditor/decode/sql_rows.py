@@ -30,6 +30,7 @@ def row_plan(
     fields: Mapping[str, FieldSpec],
     keys: PayloadKeys,
     reads_references: bool = True,
+    dialect: str = "duckdb",
 ) -> dict[str, Any]:
     """Give the plan; LineageError where the records of a table meet, since each payload is read by itself."""
     rows = _Rows(lineage, located, fields, keys)
@@ -37,7 +38,7 @@ def row_plan(
     rows.refuse_numbers()
     lookups = dotted(rows.lookups)
     binding = [one for one in lineage.conditions if one.binds_rows(set(rows.carried), rows.equal, lookups)]
-    probe: dict[str, Any] | None = only(query, lineage.conditions, binding)
+    probe: dict[str, Any] | None = only(query, lineage.conditions, binding, dialect)
     if probe is not None:
         probe["reads"] = sorted({table for condition in binding for table in condition.read})
     carrier = rows.carrier

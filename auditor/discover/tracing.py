@@ -16,10 +16,6 @@ from auditor.discover.linking import Link
 from auditor.discover.parsing import FAULTS, start_of
 from auditor.discover.statements import Query
 
-#: Dialects in which a select may use a name that it gives; in the others such a name is a source's column.
-_NAMES = ("duckdb", "snowflake", "redshift", "databricks", "spark", "spark2", "teradata", "exasol")
-_NAMES_FIRST = ("clickhouse",)
-
 
 class Tracer(Locator):
     """The columns of several queries, each followed into the models and the tables that are known."""
@@ -31,8 +27,7 @@ class Tracer(Locator):
         schemas: Mapping[Name, Mapping[str, Any]],
         dialect: str = "duckdb",
     ) -> None:
-        super().__init__()
-        self.own_names = "first" if dialect in _NAMES_FIRST else "after columns" if dialect in _NAMES else "never"
+        super().__init__(dialect)
         self.queries = queries
         self.types: dict[Origin, Any] = {}
         self.faults: dict[int, str] = {}

@@ -252,7 +252,7 @@ class LeftOut:
     """A consumer that was not audited, for want of programs that it needs.
 
     >>> LeftOut("portal", "web", ("node",)).why
-    'portal (web) is left out: node is not on PATH'
+    'portal (web) is left out: node is not installed, or not on PATH'
     """
 
     name: str
@@ -264,7 +264,7 @@ class LeftOut:
         """Say who is left out and why."""
         owner = f" ({self.owner})" if self.owner else ""
         verb = "is" if len(self.missing) == 1 else "are"
-        return f"{self.name}{owner} is left out: {' and '.join(self.missing)} {verb} not on PATH"
+        return f"{self.name}{owner} is left out: {' and '.join(self.missing)} {verb} not installed, or not on PATH"
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,8 @@ class ConsumerSpec(Table):
         (), description="Program and arguments of a process consumer; run in `root`, else in the spec's folder."
     )
     needs: tuple[str, ...] = Field(
-        (), description="Programs without which the consumer is left out of an audit, which then says so."
+        (),
+        description="Programs, or its own engine, without which the consumer is left out of an audit, which says so.",
     )
     interpreter: str | None = Field(None, description="Python interpreter of the consumer; ours by default.")
     timeout: float = Field(2.0, description="Seconds that one string may take.")

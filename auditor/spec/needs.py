@@ -7,6 +7,7 @@ import shutil
 
 from auditor.errors import Mistake, SpecError
 from auditor.model.run import LeftOut
+from auditor.spec.engines import lacking
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
 
@@ -23,5 +24,8 @@ def leave_out_missing(spec: AuditSpec) -> AuditSpec:
 
 
 def _missing(consumer: ConsumerSpec) -> tuple[str, ...]:
+    """Give the needs that are not there; the name of a consumer's own engine stands for all that the engine needs."""
     path = consumer.env.get("PATH", os.environ.get("PATH"))
-    return tuple(program for program in consumer.needs if shutil.which(program, path=path) is None)
+    programs = [need for need in consumer.needs if consumer.adapter != "sql" or need != consumer.engine]
+    missing = tuple(program for program in programs if shutil.which(program, path=path) is None)
+    return missing if len(programs) == len(consumer.needs) else (*missing, *lacking(consumer))

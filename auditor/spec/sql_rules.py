@@ -21,7 +21,7 @@ CONNECTED = ("postgres", "mariadb", "sqlalchemy")
 STARTED = ("postgres", "mariadb")
 
 #: Engines on which a model file runs.
-MODELLED = ("duckdb",)
+MODELLED = ("duckdb", "sqlite", "postgres", "mariadb", "clickhouse", "datafusion")
 
 #: Bytes of address space of engines that reserve far more than they use.
 MEMORY = dict.fromkeys(("clickhouse", "datafusion", "googlesql", "spark"), 64 * 1024**3)
@@ -63,12 +63,17 @@ def check_sql(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> N
 
 
 def _check_model(name: str, engine: str | None, consumer: Entry, folder: Path, mistakes: Mistakes) -> None:
+    hint = 'name an expression for each field, such as reads.total = "cast({value} as decimal(18, 2))"'
     if engine not in (None, *MODELLED):
-        hint = 'name an expression for each field, such as reads.total = "cast({value} as decimal(18, 2))"'
-        mistakes.add(
-            ("consumers", name, "model"), f"a model file runs on {', '.join(MODELLED)} only, not on {engine}", hint
-        )
+        what = f"a model file runs on {', '.join(MODELLED)}, not on {engine}"
+        mistakes.add(("consumers", name, "model"), what, hint)
         return
+    if consumer.has("connection"):
+        what = "a model file runs on a private server only: the tables that it reads are made for it"
+        mistakes.add(("consumers", name, "model"), what, "remove `connection`, or " + hint)
+    if consumer.get("statement", "cast") != "cast":
+        what = "makes no sense for a model file, which says itself what is cast and loaded"
+        mistakes.add(("consumers", name, "statement"), what, "remove it")
     model = consumer.get("model")
     if model is not None and not (folder / consumer.get("root", ".") / model).is_file():
         what = f"there is no file {folder / consumer.get('root', '.') / model}"

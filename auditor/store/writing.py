@@ -34,6 +34,7 @@ TABLES = {
     "pairs": "SELECT * FROM judged",
     "outcomes": "SELECT * FROM outcomes",
     "faults": "SELECT * FROM faults",
+    "warnings": "SELECT * FROM warnings",
     "moves": _MOVES,
 }
 

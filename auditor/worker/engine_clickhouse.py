@@ -24,6 +24,7 @@ from .engine_common import (
     setting_error,
     shortened,
     silent_change,
+    stage_class,
 )
 from .trouble import StartError
 
@@ -134,6 +135,10 @@ class Engine:
         """Give the engine's message of an error."""
         return self.said_of(str(error))
 
+    def stage(self, spelled: "Dict[str, str]") -> "Any":
+        """Give the tables in which a model runs."""
+        return stage_class("embedded_stages", "ClickHouse")(self, spelled)
+
     def reader(self, field: str, target: str, kind: str) -> "Expression":
         """Give what reads a field."""
         return Expression(self, field, target)
@@ -165,10 +170,9 @@ class Expression:
         if len(kinds) != 1:
             raise StartError(tried, "it gives %d columns" % len(kinds), "give one expression")
         self.kind = kinds[0]
-        plain = WRAPPED.sub("", self.kind)
-        scale = re.match(r"Decimal\(\d+, (\d+)\)", plain)
+        scale = re.match(r"Decimal\(\d+, (\d+)\)", WRAPPED.sub("", self.kind))
         self.scale = int(scale.group(1)) if scale else 0
-        self.tag = next((tag for name, tag in TAGS if plain.startswith(name)), "other")
+        self.tag = tag_of(self.kind)
 
     def read(self, values: "List[str]") -> Column:
         """Give the value of each text."""
@@ -189,6 +193,12 @@ class Expression:
         see_that_each_has_one_row(found[0] if found else [], rows)
         for row, text in zip(*found):  # noqa: B905 - no `strict` on Python 3.8
             column.texts[row] = text
+
+
+def tag_of(kind: str) -> str:
+    """Give the tag of a type."""
+    plain = WRAPPED.sub("", kind)
+    return next((tag for name, tag in TAGS if plain.startswith(name)), "other")
 
 
 def open_engine(config: "Dict[str, Any]") -> Engine:

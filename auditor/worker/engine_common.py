@@ -41,6 +41,11 @@ def required(name: str, extra: str) -> "Any":
         raise StartError("import " + name, describe(error), hint) from error
 
 
+def stage_class(module: str, name: str) -> "Any":
+    """Give the class of an engine's stage, of which a consumer without a model file has no use."""
+    return getattr(__import__(__name__.rpartition(".")[0] + "." + module, fromlist=[name]), name)
+
+
 def in_place(target: str, column: str, tried: str) -> str:
     """Write an expression with the column in its place, on lines of its own so that its comments end with it."""
     if PLACE not in target:
@@ -142,6 +147,57 @@ class Wording:
         if self.pattern is None or self.alike < self.ALIKE or not self.QUOTED.fullmatch(value):
             return None
         return ("'%s'" % value).join(self.pattern)
+
+
+class TriedFirst:
+    """An expression over a column, where one value that is refused takes its statement with it.
+
+    A plain cast is asked in the form that tries first, which accepts the same; the cast itself then has the last word
+    on what that gives NULL for. Any other expression runs over ever fewer values.
+    """
+
+    def __init__(self, engine: "Any", query: str, tried: "Optional[str]") -> None:
+        """Take an engine with `fill(rows, values)` and `columns(query)`; both queries give row number and text."""
+        self.engine, self.query, self.tried = engine, query, tried
+        self.wording = Wording()
+
+    def read(self, values: "List[str]") -> Column:
+        """Give the value of each text."""
+        column = Column([None] * len(values))
+        rows: "Sequence[int]" = range(len(values))
+        if self.tried is None:
+            by_halves(rows, lambda part: self._run(self.query, part, values, column), column, self.engine.moved)
+            return column
+        if values:
+            self._run(self.tried, rows, values, column)
+        for row in rows:
+            if column.texts[row] is None:
+                self._say_why(row, values, column)
+        return column
+
+    def _say_why(self, row: int, values: "Sequence[str]", column: Column) -> None:
+        """Give a refusal its message."""
+        message = self.wording.of(values[row])
+        if message is not None:
+            column.errors[row] = message
+            return
+        if self.engine.moved is not None:
+            self.engine.moved(row)
+        try:
+            self._run(self.query, [row], values, column)
+        except Refused as error:
+            column.errors[row] = str(error)
+            self.wording.learn(values[row], str(error))
+
+    def _run(self, query: str, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
+        self.engine.fill(rows, [values[row] for row in rows])
+        found = self.engine.columns(query) or [[], []]
+        if len(rows) == len(values) and found[0] == list(rows):
+            column.texts = found[1]
+            return
+        see_that_each_has_one_row(found[0], rows)
+        for row, text in zip(*found):  # noqa: B905 - no `strict` on Python 3.8
+            column.texts[row] = text
 
 
 INTEGER = re.compile("[+-]?[0-9]{1,40}")

@@ -13,16 +13,14 @@ import time
 from contextlib import contextmanager
 
 from .engine_common import (
-    Column,
     Refused,
-    Wording,
-    by_halves,
+    TriedFirst,
     in_place,
     known_name,
     required,
-    see_that_each_has_one_row,
     setting_error,
     shortened,
+    stage_class,
 )
 from .trouble import StartError
 
@@ -117,9 +115,19 @@ class Engine:
         self.context.deregister_table("mock")
         self.context.register_record_batches("mock", [[batch]])
 
+    def mock(self, name: str, columns: "Sequence[Sequence[Optional[str]]]") -> None:
+        """Make columns of texts a table, with the names c0, c1 and so on."""
+        arrays = {"c%d" % at: self.arrow.array(column, self.arrow.string()) for at, column in enumerate(columns)}
+        self.context.deregister_table(name)
+        self.context.register_record_batches(name, [[self.arrow.record_batch(arrays)]])
+
     def said(self, error: BaseException) -> str:
         """Give the engine's message of an error."""
         return shortened(re.sub("^(?:DataFusion error: )?(?:Arrow error: )?", "", str(error)))
+
+    def stage(self, spelled: "Dict[str, str]") -> "Any":
+        """Give the tables in which a model runs."""
+        return stage_class("embedded_stages", "DataFusion")(self, spelled)
 
     def reader(self, field: str, target: str, kind: str) -> "Expression":
         """Give what reads a field."""
@@ -132,17 +140,18 @@ class Engine:
         return {"clock": instant if abs(now - instant) < 0.001 else now}
 
 
-class Expression:
+class Expression(TriedFirst):
     """The consumer's expression over a column."""
 
     def __init__(self, engine: Engine, field: str, target: str) -> None:
-        self.engine, self.shown = engine, target
+        self.shown = target
         tried = "reads.%s = %s on %s" % (field, target, engine.name)
         sql = in_place(target, '"value"', tried)
         # The text of a value is made outside of a query of its own, or the optimiser might see through the cast.
-        self.query = "SELECT i, CAST(x AS VARCHAR) AS t FROM (SELECT i, %s AS x FROM mock) AS r" % sql
+        query = "SELECT i, CAST(x AS VARCHAR) AS t FROM (SELECT i, %s AS x FROM mock) AS r" % sql
         plain = PLAIN_CAST.fullmatch(target)
-        self.tried = None if plain is None else self.query.replace(sql, 'TRY_CAST("value" AS %s)' % plain.group(1))
+        asked = None if plain is None else query.replace(sql, 'TRY_CAST("value" AS %s)' % plain.group(1))
+        super().__init__(engine, query, asked)
         try:
             with engine.refusing():
                 engine.fill([0], [""])
@@ -152,39 +161,7 @@ class Expression:
             raise StartError(tried, str(error), "correct the expression") from error
         if len(kinds) != 1:
             raise StartError(tried, "it gives %d columns" % len(kinds), "give one expression")
-        self.wording = Wording()
         self.kind, self.tag = kinds[0], tag_of(kinds[0])
-
-    def read(self, values: "List[str]") -> Column:
-        """Give the value of each text."""
-        column = Column([None] * len(values))
-        rows: "Sequence[int]" = range(len(values))
-        if self.tried is not None:
-            self._run(self.tried, rows, values, column)
-            self._say_why([row for row in rows if column.texts[row] is None], values, column)
-            return column
-        by_halves(rows, lambda part: self._run(self.query, part, values, column), column, self.engine.moved)
-        return column
-
-    def _say_why(self, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
-        """Give the refusals of a plain cast their messages; the cast itself has the last word where it is asked."""
-        for row in rows:
-            message = self.wording.of(values[row])
-            if message is not None:
-                column.errors[row] = message
-                continue
-            try:
-                self._run(self.query, [row], values, column)
-            except Refused as error:
-                column.errors[row] = str(error)
-                self.wording.learn(values[row], str(error))
-
-    def _run(self, query: str, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
-        self.engine.fill(rows, [values[row] for row in rows])
-        found = self.engine.columns(query)
-        see_that_each_has_one_row(found[0] if found else [], rows)
-        for row, text in zip(*found):  # noqa: B905 - no `strict` on Python 3.8
-            column.texts[row] = text
 
 
 def tag_of(kind: str) -> str:

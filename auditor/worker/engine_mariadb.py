@@ -10,7 +10,7 @@ import os
 import re
 import urllib.parse
 
-from .engine_common import known_name, no_room, required, setting_error, shortened
+from .engine_common import known_name, no_room, required, setting_error, shortened, stage_class
 from .mariadb_readers import Expression, Insert, without_place
 from .server import Programs, Server, folders_on_path, server_variables
 from .trouble import Ended, StartError
@@ -29,6 +29,9 @@ LOST = (2006, 2013, 2055, 4031)
 NO_ROOM = (1021, 1114)
 FILES = (3, 20, 1026, 1030)
 ERRNO = re.compile(r"(?:error|errno|Errcode):? (?:28|122)\b", re.IGNORECASE)
+
+#: Codes of a server that cannot go on, whatever the value: its memory is full, it shuts down, a file is broken.
+FAILING = (3, 126, 127, 134, 144, 145, 1026, 1030, 1037, 1041, 1053, 1194, 1195)
 
 #: Codes of a statement that took too long.
 TOO_LATE = (1969, 3024, 1317)
@@ -161,14 +164,20 @@ class Engine:
         return bool(error.args) and error.args[0] in TOO_LATE
 
     def _see_whether_gone(self, error: BaseException) -> None:
-        """Raise where the connection is lost, or the server has no room: then no value was refused."""
+        """Raise where the connection is lost, or the server fails: then no value was refused."""
         text = str(error.args[-1]) if error.args else ""
         if error.args and (error.args[0] in NO_ROOM or (error.args[0] in FILES and ERRNO.search(text))):
             raise no_room(self.name, self.said(error)) from error
+        if error.args and error.args[0] in FAILING:
+            raise Ended("MariaDB failed: " + self.said(error)) from error
         if isinstance(error, self.module.InterfaceError) or (error.args and error.args[0] in LOST):
             if self.server is not None:
                 raise self.server.ended() from error
             raise Ended("the connection to MariaDB was lost: " + self.said(error)) from error
+
+    def stage(self, spelled: "Dict[str, str]") -> "Any":
+        """Give the tables in which a model runs."""
+        return stage_class("server_stages", "MariaDb")(self, spelled)
 
     def reader(self, field: str, target: str, kind: str) -> "Any":
         """Give what reads a field."""

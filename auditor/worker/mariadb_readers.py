@@ -103,9 +103,12 @@ class Expression:
             engine.run("CREATE TEMPORARY TABLE %s %s" % (self.table, columns))
             asked = engine.run("SELECT %s AS x FROM %s LIMIT 0" % (sql, self.table)).description
             self.fill(["1", "2"])
-            rows = len(engine.rows("SELECT %s AS x FROM %s" % (sql, self.table)))
         except engine.module.Error as error:
             raise StartError(tried, engine.said(error), "correct the expression") from error
+        try:
+            rows = len(engine.rows("SELECT %s AS x FROM %s" % (sql, self.table)))
+        except engine.module.Error:
+            rows = 2  # it refuses these values, which is no mistake
         if len(asked) != 1:
             raise StartError(tried, "it gives %d columns" % len(asked), "give one expression")
         if rows != 2:

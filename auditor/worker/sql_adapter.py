@@ -15,6 +15,7 @@ import os
 from . import sql_model_run
 from .sql_engine import SURROGATE, Engine, can_be_sent, message_of, parts_of
 from .sql_expression import Expression
+from .sql_row_source import RowSource
 from .sql_rows import Rows
 from .sql_tags import take
 
@@ -46,7 +47,8 @@ class SqlAdapter:
             elif field in self.reads:
                 self.readers[field] = Expression(self.engine, field, self.reads[field])
         if self.model is not None and self.plan["rows"]:
-            self.rows = Rows(self.model, [field for field in config["fields"] if field in self.plan["fields"]])
+            located = [field for field in config["fields"] if field in self.plan["fields"]]
+            self.rows = Rows(self.model, RowSource(self.model, located), located)
 
     def ready(self) -> "Dict[str, Any]":
         """Say what reads each field, and what that is made of."""
@@ -56,7 +58,7 @@ class SqlAdapter:
         parts = {"engine": self.engine.name, "settings": settings, "reads": texts}
         if self.model is not None:
             parts["model"] = self.plan["text"]
-            settings.update(self.model.notes())
+            settings.update(sql_model_run.notes_of(self.plan))
         reads = {field: reader.shown for field, reader in self.readers.items()}
         ready: "Dict[str, Any]" = {"reads": reads, "version_parts": parts, "settings": settings}
         ready["functions"] = self.functions
@@ -121,5 +123,8 @@ def put_back(
 def open_adapter(config: "Dict[str, Any]") -> "Any":
     """Open the engine, and check every expression and the model on empty tables."""
     if config.get("engine", "duckdb") != "duckdb":
-        return __import__(__name__.rpartition(".")[0] + ".sql_columns", fromlist=["_"]).ColumnAdapter(config)
+        package = __name__.rpartition(".")[0]
+        if config["plan"] is not None:
+            return __import__(package + ".engine_model_adapter", fromlist=["_"]).ModelAdapter(config)
+        return __import__(package + ".sql_columns", fromlist=["_"]).ColumnAdapter(config)
     return SqlAdapter(config)

@@ -25,12 +25,21 @@ class ColumnAdapter:
         self.config = config
         self.moved: "Callable[[int], None]" = not_watched
         self.engine = open_engine(config)
-        reads: "Dict[str, str]" = config["reads"]
-        self.readers = {
+        self.readers = self.make_readers()
+
+    def make_readers(self) -> "Dict[str, Any]":
+        """Give what reads each field."""
+        reads = self.expressions()
+        return {
             field: self.engine.reader(field, reads[field], kind)
-            for field, kind in config["fields"].items()
+            for field, kind in self.config["fields"].items()
             if field in reads
         }
+
+    def expressions(self) -> "Dict[str, str]":
+        """Give the expression, or the type of a column, of each field."""
+        reads: "Dict[str, str]" = self.config["reads"]
+        return reads
 
     def ready(self) -> "Dict[str, Any]":
         """Say what reads each field, and what that is made of."""

@@ -10,10 +10,9 @@ its neighbours, the model runs once per value.
 
 from __future__ import annotations
 
-import re
-
 from .sql_engine import Column, identifier, message_of
-from .sql_tags import is_number, tagged
+from .sql_model_reader import DROPPED, RESULT, Reader
+from .sql_tags import is_number
 from .trouble import StartError, nearest
 
 TYPE_CHECKING = False
@@ -22,20 +21,8 @@ if TYPE_CHECKING:
 
     from .sql_engine import Engine
 
-RESULT = "auditor_model_result"
-JOINT = "\x1e"
-DROPPED = "d"
-RUNS = re.compile(r"[^\W\d_]+|\d+")
-
 #: Values of every type; where a filter drops them all, no value gets past it.
 PROBES = ("2024-03-01", "7", "true", "x")
-
-#: So many values that cannot be decided together are decided one by one.
-FEW = 16
-
-
-class Unclear(Exception):
-    """The rows that came back cannot be told apart."""
 
 
 class Model:
@@ -147,16 +134,14 @@ class Model:
         probe = reader.located["probe"]
         if probe is None or any(mark != DROPPED for mark in reader.read(PROBES)) or self._keeps_any(reader, probe):
             return
-        seen = "its filter keeps no row of the mock, which has numbers in the keys and NULL beside the field: "
-        hint = 'read the field with an expression (reads.%s = "… {value} …"), or name a model without that filter'
-        raise StartError(tried, seen + probe["text"], hint % reader.field)
+        raise keeps_nothing(tried, probe["text"], reader.field)
 
     def _keeps_any(self, reader: "Reader", probe: "Dict[str, str]") -> bool:
         """Say whether a row gets past the filters that are not on the field's own column."""
         try:
             for value in PROBES:
                 self.fill(reader.located, [value])
-                if self.engine.rows("SELECT 1 FROM (" + probe["query"] + "\n) LIMIT 1"):
+                if self.engine.rows("SELECT 1 FROM (" + probe["query"] + "\n) AS kept LIMIT 1"):
                     return True
         except self.engine.fatal:
             raise
@@ -169,21 +154,36 @@ class Model:
         columns = self.engine.columns_of("SELECT * FROM " + self.tables[located["source"]])
         kind = {name.lower(): of for name, of in columns.items()}.get(located["column"])
         if kind != "VARCHAR":
-            name = ".".join([*self.plan["sources"][located["source"]]["name"], located["column"]])
-            seen = "its source column %s is %s" % (name, kind or "not in the table that the model file creates")
-            raise StartError(tried, seen, "declare it as VARCHAR: the raw value is a text")
+            raise no_text(self.plan, located, kind, tried, "VARCHAR")
 
-    def notes(self) -> "Dict[str, str]":
-        """Say what of the mock a reader of the results should know."""
-        notes = {"model": self.plan["file"]}
-        if self.plan["rows"]:
-            return notes
-        if self.plan["filters"]:
-            notes["rows depend on"] = ", ".join(self.plan["filters"]) + " (NULL in the mock where it is another field)"
-        alone = ["%s: %s" % (name, field["alone"]) for name, field in self.plan["fields"].items() if field["alone"]]
-        if alone:
-            notes["value by value"] = "; ".join(alone)
+
+def keeps_nothing(tried: str, text: str, field: str) -> StartError:
+    """Say that a filter keeps no row of the mock."""
+    seen = "its filter keeps no row of the mock, which has numbers in the keys and NULL beside the field: "
+    hint = 'read the field with an expression (reads.%s = "… {value} …"), or name a model without that filter'
+    return StartError(tried, seen + text, hint % field)
+
+
+def no_text(
+    plan: "Dict[str, Any]", located: "Dict[str, Any]", kind: "Optional[str]", tried: str, text: str
+) -> StartError:
+    """Say that the set-up gives a source column another type than that of a text."""
+    name = ".".join([*plan["sources"][located["source"]]["name"], located["column"]])
+    seen = "its source column %s is %s" % (name, kind or "not in the table that the model file creates")
+    return StartError(tried, seen, "declare it as %s: the raw value is a text" % text)
+
+
+def notes_of(plan: "Dict[str, Any]") -> "Dict[str, str]":
+    """Say what of the mock a reader of the results should know."""
+    notes = {"model": plan["file"]}
+    if plan["rows"]:
         return notes
+    if plan["filters"]:
+        notes["rows depend on"] = ", ".join(plan["filters"]) + " (NULL in the mock where it is another field)"
+    alone = ["%s: %s" % (name, field["alone"]) for name, field in plan["fields"].items() if field["alone"]]
+    if alone:
+        notes["value by value"] = "; ".join(alone)
+    return notes
 
 
 def insertion(table: str, row: "Dict[str, str]") -> str:
@@ -194,113 +194,3 @@ def insertion(table: str, row: "Dict[str, str]") -> str:
         ", ".join(row.values()),
         "FROM (SELECT string_split(?, ?) AS l)",
     )
-
-
-class Reader:
-    """One field of a model."""
-
-    def __init__(self, model: Model, field: str, located: "Dict[str, Any]", kind: str) -> None:
-        self.model, self.field, self.located, self.kind = model, field, located, kind
-        self.engine = model.engine
-        line = "" if located["line"] is None else ":%d" % located["line"]
-        self.text = located["output"]
-        self.shown = "%s%s %s" % (model.plan["file"], line, located["output"])
-        mark, carrier = tagged(identifier(located["output"]), kind), located["identity"]
-        self.alone = "SELECT %s FROM %s" % (mark, RESULT)
-        self.itself = carrier == located["output"]
-        if carrier is not None:
-            number = "coalesce(CAST(%s AS VARCHAR), '')" % identifier(carrier)
-            self.joined = "SELECT string_agg(%s, chr(30)), string_agg(%s, chr(30)) FROM %s" % (number, mark, RESULT)
-            self.listed = "SELECT list(%s), list(%s) FROM %s" % (number, mark, RESULT)
-
-    def read(self, values: "Sequence[str]") -> "List[str]":
-        """Give the mark of each value."""
-        untold = any(
-            key in typed for one, typed in zip(self.model.plan["sources"], self.model.typed) for key in one["keys"]
-        )
-        if untold or self.located["alone"] or self.located["identity"] is None:
-            return [self._alone(value) for value in values]
-        if not self.itself:
-            return self._decode(values)
-        distinct = list(dict.fromkeys(values))  # the value is its own number
-        marks = dict(zip(distinct, self._decode(distinct)))
-        return [marks[value] for value in values]
-
-    def _decode(self, values: "Sequence[str]") -> "List[str]":
-        """Run the model on all values; where one makes it fail, on ever fewer of those that look alike."""
-        marks = self._attempt(values)
-        if marks is not None:
-            return marks
-        order = sorted(range(len(values)), key=lambda index: shape_of(values[index]))
-        found = self._halves([values[index] for index in order])
-        return [mark for _, mark in sorted(zip(order, found))]
-
-    def _halves(self, values: "Sequence[str]") -> "List[str]":
-        if len(values) <= FEW:
-            return [self._alone(value) for value in values]
-        middle, marks = len(values) // 2, []
-        for half in (values[:middle], values[middle:]):
-            marks += self._attempt(half) or self._halves(half)
-        return marks
-
-    def _attempt(self, values: "Sequence[str]") -> "Optional[List[str]]":
-        """Run the model on values together; None where that gives no answer for each."""
-        try:
-            return self._together(values)
-        except Unclear:
-            return None
-        except self.engine.fatal:
-            raise
-        except self.engine.error:
-            return None
-
-    def _together(self, values: "Sequence[str]") -> "List[str]":
-        self.model.fill(self.located, values)
-        self.model.run()
-        numbers, found = self._rows()
-        names = values if self.itself else [str(number) for number in range(1, len(values) + 1)]
-        if numbers == names:
-            return found
-        places = {name: place for place, name in enumerate(names)}
-        marks, times = [DROPPED] * len(names), [0] * len(names)
-        for number, mark in zip(numbers, found):
-            place = places.get(number)
-            if place is None:
-                raise Unclear(number)
-            marks[place], times[place] = mark, times[place] + 1
-        return [several(count) if count > 1 else mark for mark, count in zip(marks, times)]
-
-    def _rows(self) -> "tuple[List[str], List[str]]":
-        if not self.itself:
-            numbers, marks = self.engine.rows(self.joined)[0]
-            if numbers is None:
-                return [], []
-            split = marks.split(JOINT)
-            if len(split) == numbers.count(JOINT) + 1:
-                return numbers.split(JOINT), split
-        numbers, marks = self.engine.rows(self.listed)[0]
-        return numbers or [], marks or []
-
-    def _alone(self, value: str) -> str:
-        try:
-            self.model.put(self.located, value)
-            self.model.run()
-            found = self.engine.rows(self.alone)
-        except self.engine.fatal:
-            raise
-        except self.engine.error as error:
-            return "r:" + message_of(error)
-        if len(found) > 1:
-            return several(len(found))
-        mark: str = found[0][0] if found else DROPPED
-        return mark
-
-
-def shape_of(value: str) -> str:
-    """Give the form of a value: values of one form mostly fare alike, and are then decided in one run."""
-    return RUNS.sub(lambda run: "d" if run.group()[0].isdigit() else "a", value[:64])
-
-
-def several(count: int) -> str:
-    """Give the mark of a value that the model makes several rows of."""
-    return "r:model gives several rows for one value: %d" % count

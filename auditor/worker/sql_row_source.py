@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 from .sql_engine import Column, identifier, message_of
-from .sql_model_run import DROPPED, JOINT, RESULT, Unclear
+from .sql_model_reader import DROPPED, JOINT, RESULT, Unclear
 from .sql_tags import tagged
 
 TYPE_CHECKING = False

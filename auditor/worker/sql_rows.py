@@ -11,16 +11,18 @@ from __future__ import annotations
 import json
 
 from .sql_engine import LONGEST_STATEMENT, SURROGATE, can_be_sent, identifier
-from .sql_model_run import DROPPED, FEW, PROBES, Unclear, shape_of
-from .sql_row_source import RowSource
+from .sql_model_reader import DROPPED, FEW, Unclear, shape_of
+from .sql_model_run import PROBES
 from .trouble import StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+    from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
+    from .engine_model import Model as EngineModel
+    from .engine_model_rows import RowSource as EngineRowSource
     from .sql_model_run import Model
-    from .sql_row_source import Outcome, Row
+    from .sql_row_source import Outcome, Row, RowSource
 
 #: Characters of rows whose marks are kept, since the same row is asked for each of its fields.
 KEPT_CHARACTERS = 64 * 1024 * 1024
@@ -33,12 +35,18 @@ REJECTED = "r:payload rejected: "
 class Rows:
     """Reads rows for the fields of a model."""
 
-    def __init__(self, model: Model, fields: Sequence[str]) -> None:
-        self.model, self.engine, self.plan = model, model.engine, model.plan["rows"]
+    def __init__(
+        self,
+        model: Union[Model, EngineModel],
+        source: Union[RowSource, EngineRowSource],
+        fields: Sequence[str],
+    ) -> None:
+        self.model, self.plan = model, model.plan["rows"]
+        self.engine: Any = model.engine
         self.names: List[str] = self.plan["names"]
         self.fields = {field: place for place, field in enumerate(fields)}
         self.own = [self.plan["fields"][field] for field in fields]
-        self.source = RowSource(model, fields)
+        self.source = source
         self.known: Dict[str, Tuple[str, ...]] = {}
         self.characters = 0
         self.refusals: Dict[Tuple[int, str], str] = {}
@@ -229,7 +237,7 @@ class Rows:
         try:
             for row in rows:
                 self.source.fill([row])
-                if self.engine.rows("SELECT 1 FROM (" + query + "\n) LIMIT 1"):
+                if self.engine.rows("SELECT 1 FROM (" + query + "\n) AS kept LIMIT 1"):
                     return True
         except self.engine.fatal:
             raise

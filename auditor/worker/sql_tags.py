@@ -176,4 +176,6 @@ def fault_of(mark: str, kind: str) -> "List[str]":
         return ["rejected", "unexpected type: %s of type %s" % (text[:200], kind)]
     if letter == "d":
         return ["dropped", "the model gives no row for the value"]
+    if letter == "t":
+        return ["timed_out", text]
     return ["rejected", text]

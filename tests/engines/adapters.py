@@ -50,6 +50,11 @@ def adapter_of(
     engine: str, reads: dict[str, str], kinds: dict[str, str] | str = "date", **config: Any
 ) -> ColumnAdapter:
     """Open an engine with some fields; `kinds` is their type in the spec."""
+    return ColumnAdapter(config_of(engine, reads, kinds, **config))
+
+
+def config_of(engine: str, reads: dict[str, str], kinds: dict[str, str] | str, **config: Any) -> dict[str, Any]:
+    """Give the configuration of a worker."""
     fields = dict.fromkeys(reads, kinds) if isinstance(kinds, str) else kinds
     defaults: dict[str, Any] = {
         "consumer": "subject",
@@ -65,7 +70,7 @@ def adapter_of(
         "instants": [time.time()],
         "compiled": str(compiled_module()) if engine == "googlesql" else None,
     }
-    return ColumnAdapter({**defaults, "engine": engine, "reads": reads, "fields": fields, **config})
+    return {**defaults, "engine": engine, "reads": reads, "fields": fields, **config}
 
 
 def decode(adapter: ColumnAdapter, field: str, values: list[str]) -> list[tuple[str, str, str]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from auditor.worker.engine_common import Column
+from auditor.worker.engine_texts import tag_column
 from auditor.worker.trouble import StartError
 from tests.engines.adapters import adapter_of, decode, need
 from tests.sessions import open_consumer, quoted, shown
@@ -162,3 +164,25 @@ def test_a_refusal_has_the_engines_own_message_after_many_others(opened: dict[st
         expected, message = alone("datafusion", adapter.engine, EXPRESSIONS["datafusion"]["number"], value)
         assert (status, expected) == ("rejected", "rejected"), value
         assert text in str(message), value
+
+
+@pytest.mark.parametrize(
+    ("tag", "texts"),
+    [
+        ("date", ["2024-03-01", "0001-01-01"]),
+        ("date", ["2024-03-01", "2024-03-01\n2024-03-02"]),
+        ("date", ["2024-03-01\n", ""]),
+        ("date", ["2024-03-01", "10000-01-01"]),
+        ("date", ["2024-03-01", None]),
+        ("int", ["1", "-20", "007"]),
+        ("int", ["1", ""]),
+        ("int", ["1\n2", "3"]),
+        ("int", []),
+    ],
+)
+def test_a_column_has_the_tags_of_its_texts(tag: str, texts: list[str | None]) -> None:
+    """One look at the whole of it changes nothing."""
+    each = [tag_column(Column([text]), tag, "kind") for text in texts]
+    found, faults = tag_column(Column(list(texts)), tag, "kind")
+    assert found == [one for (one,), _ in each]
+    assert faults == {index: why[0] for index, (_, why) in enumerate(each) if why}

@@ -149,6 +149,20 @@ def test_the_clock_and_zone_of_a_private_server_are_those_of_the_environment(tmp
             assert found.engine_warnings == {1: "Warning 1292 Incorrect datetime value: 'x'"}
 
 
+@pytest.mark.parametrize("code", [1021, 1114])
+def test_a_server_that_fails_refuses_no_value(mariadb: Any, code: int) -> None:
+    """A full disk, a full table: the same whatever the value is."""
+    mariadb.engine.run("DROP FUNCTION IF EXISTS test.failing")
+    mariadb.engine.run(
+        "CREATE FUNCTION test.failing(v TEXT) RETURNS DATE BEGIN IF v = 'x' THEN "
+        f"SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = 'no space left'; END IF; RETURN v; END"
+    )
+    reader = mariadb.engine.reader("failing", "test.failing({value})", "date")
+    assert reader.read(["2024-03-01"]).texts == ["2024-03-01"]
+    with pytest.raises(Ended, match=f"MariaDB failed: {code} no space left"):
+        reader.read(["2024-03-01", "x"])
+
+
 def test_a_server_that_is_gone_is_no_rejection() -> None:
     need("mariadb")
     adapter = adapter_of("mariadb", {"f": "cast({value} as date)"})

@@ -226,6 +226,52 @@ def test_a_value_that_ends_its_connection_costs_itself_alone(tmp_path: Path) -> 
     assert found[1].startswith("crashed: ") and "PostgreSQL" in found[1]
 
 
+PLAIN = ["date", "timestamp", "timestamp with time zone", "numeric(18, 2)", "double precision", "bigint", "boolean"]
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_a_plain_cast_reads_at_once_what_it_reads_in_a_block_for_each(postgres: Any, kind: str) -> None:
+    """Few refusals or many, and a value that holds what joins the others: nothing shows."""
+    strings = [text for text in STRINGS if "\0" not in text]
+    sound = {"date": "2024-03-01", "bigint": "12", "boolean": "true"}.get(
+        kind, "2024-03-01" if "time" in kind else "1.50"
+    )
+    engine = postgres.engine
+    together = engine.reader("together", f"cast({{value}} as {kind})", "date")
+    apart = engine.reader("apart", f"cast(({{value}}) as {kind})", "date")
+    assert together.bulk or int(engine.one("SHOW server_version_num")) < 160000
+    assert apart.bulk == []
+    for values in (
+        [*strings, *strings],
+        [sound] * 99 + ["N/A"],
+        [sound] * 50,
+        ["N/A\x1e", *strings],
+        [""],
+        ["", sound],
+    ):
+        found, wanted = together.read(values), apart.read(values)
+        assert (found.texts, found.errors) == (wanted.texts, wanted.errors)
+
+
+def test_a_cast_that_cuts_is_no_reading_of_a_text(postgres: Any) -> None:
+    reader = postgres.engine.reader("cut", "{value}::varchar(3)", "identifier")
+    assert reader.bulk == []
+    assert reader.read(["abcdef", "ab"]).texts == ["abc", "ab"]
+
+
+@pytest.mark.parametrize("code", ["53100", "58030", "57P01"])
+def test_a_server_that_fails_refuses_no_value(postgres: Any, code: str) -> None:
+    """A full disk, an input or output error, a shutdown: the same whatever the value is."""
+    postgres.engine.run(
+        "CREATE OR REPLACE FUNCTION pg_temp.failing(text) RETURNS date LANGUAGE plpgsql AS "
+        f"$$ BEGIN IF $1 = 'x' THEN RAISE EXCEPTION 'no space left' USING ERRCODE = '{code}'; END IF; RETURN $1; END $$"
+    )
+    reader = postgres.engine.reader("failing", "pg_temp.failing({value})", "date")
+    assert reader.read(["2024-03-01", "N/A"]).errors == {1: '22007 invalid input syntax for type date: "N/A"'}
+    with pytest.raises(Ended, match=f"PostgreSQL failed: {code} no space left"):
+        reader.read(["2024-03-01", "x"])
+
+
 def test_a_server_that_is_gone_is_no_rejection() -> None:
     need("postgres")
     adapter = adapter_of("postgres", {"f": "{value}::date"})

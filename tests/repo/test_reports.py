@@ -1,7 +1,8 @@
 """The committed reports of the reference pipeline are what the README's command makes, to the byte.
 
 A run records what its consumers imported, so a newer dateutil or DuckDB makes other bytes: where the installed
-versions are not those of the committed run, everything else must still be equal.
+versions are not those of the committed run, everything else must still be equal. Where a consumer is left out, for want
+of what it needs, the verdicts of the others must be.
 """
 
 from __future__ import annotations
@@ -55,12 +56,20 @@ def without_versions(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "consumers": consumers, "run_id": ""}
 
 
+def counts(document: dict[str, Any]) -> dict[tuple[str, str], list[int]]:
+    """Give the verdicts of each column."""
+    names = ("ok", "wrong", "rejected", "null", "dropped", "absent")
+    return {(one["field"], one["consumer"]): [one[name] for name in names] for one in document["columns"]}
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_committed_report_is_fresh(made: Path, suffix: str) -> None:
     """Run the README's command again when this fails."""
     committed = json.loads((COMMITTED / "contracts.json").read_text())
     again = json.loads((made / "contracts.json").read_text())
-    if versions(committed) == versions(again):
+    if again["left_out"]:  # what is read without them is read alike
+        assert counts(again) == {key: count for key, count in counts(committed).items() if key in counts(again)}
+    elif versions(committed) == versions(again):
         assert (made / f"contracts{suffix}").read_bytes() == (COMMITTED / f"contracts{suffix}").read_bytes()
     else:
         assert without_versions(again) == without_versions(committed)

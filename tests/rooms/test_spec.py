@@ -194,7 +194,12 @@ def test_all_mistakes_are_listed_at_once_in_the_order_of_the_lines(tmp_path: Pat
         ('engine = "duckdb"', "", "consumers.warehouse.engine", 'add engine = "duckdb"'),
         ('engine = "duckdb"', 'engine = "duckbd"', "consumers.warehouse.engine", "did you mean duckdb?"),
         ('engine = "duckdb"', 'engine = "duckdb"\nmodel = "m.sql"', "consumers.warehouse.model", "there is no file"),
-        ('engine = "duckdb"', 'engine = "sqlite"\nmodel = "m.sql"', "consumers.warehouse.model", "runs on duckdb only"),
+        (
+            'engine = "duckdb"',
+            'engine = "spark"\nmodel = "m.sql"',
+            "consumers.warehouse.model",
+            "datafusion, not on spark",
+        ),
         ('engine = "duckdb"', 'engine = "duckdb"\nstatement = "load"', "consumers.warehouse.statement", 'no "load"'),
         (
             'engine = "duckdb"',
@@ -360,3 +365,18 @@ def test_of_thousands_of_mistakes_the_message_lists_the_first(tmp_path: Path) ->
 def test_a_key_of_a_mapping_that_is_no_text_is_a_mistake(mapping: dict[Any, Any], where: str) -> None:
     with pytest.raises(SpecError, match=f"{where}: is a key that is no text"):
         spec_from(mapping, Path("spec"))
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "says"),
+    [
+        ('connection = "env:URL"', "consumers.warehouse.model", "runs on a private server only"),
+        ('statement = "insert"', "consumers.warehouse.statement", "makes no sense for a model file"),
+    ],
+)
+def test_a_model_file_runs_on_tables_of_its_own(tmp_path: Path, more: str, key: str, says: str) -> None:
+    """Those that it reads may be real ones on a server that the audit does not start."""
+    (tmp_path / "m.sql").write_text("select 1")
+    found, what, _ = only_mistake(tmp_path, 'engine = "duckdb"', f'engine = "postgres"\nmodel = "m.sql"\n{more}')
+    assert found == key
+    assert says in what

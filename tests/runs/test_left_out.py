@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -11,6 +12,10 @@ import pytest
 
 import auditor
 from auditor.errors import AuditorError, SpecError
+from auditor.spec.engines import lacking
+from auditor.spec.models import ConsumerSpec
+from auditor.spec.read import read_spec
+from tests.engines.adapters import need
 
 SPEC = """
 name = "shop"
@@ -44,7 +49,7 @@ def test_it_has_no_column_and_every_report_says_why(tmp_path: Path) -> None:
     run = auditor.run(shop(tmp_path), probe="off")
     assert [column.consumer for column in run.columns] == ["billing"]
     assert [(one.name, one.owner, one.missing) for one in run.run.left_out] == [("portal", "web", ("no-such-runtime",))]
-    said = "portal (web) is left out: no-such-runtime is not on PATH"
+    said = "portal (web) is left out: no-such-runtime is not installed, or not on PATH"
     for suffix in ("json", "html", "md"):
         written = run.write(tmp_path / f"report.{suffix}").read_text(encoding="utf-8")
         assert said in written.replace("\\", "")
@@ -61,7 +66,24 @@ def test_the_commands_say_so_too(tmp_path: Path) -> None:
     read = [*command, "read", "day", "2024-03-01", "--probe", "off", "--spec", spec]
     assert "portal (web) is left out" in subprocess.run(read, capture_output=True, text=True, check=True).stdout
     checked = subprocess.run([*command, "consumer", "check", "portal", spec], capture_output=True, text=True)
-    assert (checked.returncode, "no-such-runtime is not on PATH" in checked.stderr) == (2, True)
+    assert (checked.returncode, "no-such-runtime is not installed, or not on PATH" in checked.stderr) == (2, True)
+
+
+def test_an_engine_that_is_not_installed_leaves_its_consumer_out(tmp_path: Path) -> None:
+    """The name of its own engine stands for driver and server, wherever the engine looks for them."""
+    mart = '[consumers.mart]\nowner = "bi"\nadapter = "sql"\nengine = "spark"\nneeds = ["spark"]\n'
+    shop(tmp_path, billing=mart + 'reads.day = "cast({value} as date)"\n')
+    left_out = {one.name: one.missing for one in read_spec(tmp_path / "audit.toml").left_out}
+    is_there = importlib.util.find_spec("pyspark") is not None
+    assert left_out.get("mart") == (None if is_there else ("pyspark (pip install 'fidelity-auditor[spark]')",))
+
+
+@pytest.mark.parametrize("engine", ["postgres", "mariadb"])
+def test_an_engine_that_is_installed_leaves_nobody_out(engine: str) -> None:
+    need(engine)
+    assert lacking(ConsumerSpec(name="mart", adapter="sql", engine=engine)) == ()  # type: ignore[arg-type]
+    elsewhere = ConsumerSpec(name="mart", adapter="sql", engine=engine, connection="env:URL")  # type: ignore[arg-type]
+    assert lacking(elsewhere) == (), "a server that runs elsewhere is not looked for here"
 
 
 def test_what_is_installed_is_not_left_out(tmp_path: Path) -> None:
