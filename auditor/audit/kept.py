@@ -1,8 +1,10 @@
 """What consumers had decoded when an audit failed, kept beside its runs for the next audit of the same cases.
 
 A consumer that had answered for all its raw values is not asked for them again, as long as nothing differs that its
-answers depend on: its version and settings, the spec, the base environment, and the very strings. What only its answers
-can show, such as a library that it imports while it parses, is looked at by asking for some of them again.
+answers depend on: its version and settings, the files of its root, the spec, the base environment, and the very
+strings. What only its answers can show, such as a library that it imports while it parses, is looked at by asking for
+some of them again. A service, or a server that somebody else runs, may be another one meanwhile and have no version
+that says so: its answers are never kept.
 """
 
 from __future__ import annotations
@@ -24,19 +26,25 @@ from auditor.decode.session import Session
 from auditor.model.decoding import Decodings, Fault
 from auditor.model.verdicts import STATUS_LETTER
 from auditor.probe.sent import Sent, decode_sent
-from auditor.spec.models import AuditSpec
+from auditor.spec.models import AuditSpec, ConsumerSpec
 from auditor.version import VERSION
 
 #: Raw values of a field that are asked again before the others are taken as they were kept.
 SAMPLE = 200
 
+#: Files of a root that are looked at; of one with more, nothing is kept.
+MOST_FILES = 20_000
+
+#: Folders of a root whose files decide nothing, or change with each run.
+_PASSED_OVER = {".auditor", ".git", "__pycache__"}
+
 
 @dataclass(frozen=True)
 class _Finished:
-    """All answers of a consumer, and what they depend on."""
+    """All answers of a consumer, and what was asked."""
 
-    key: str
-    version: str
+    session: Session
+    requests: Sequence[Request]
     answers: Mapping[str, Answers]
 
 
@@ -55,7 +63,7 @@ class Kept:
         if self._folder is None or not self._folder.is_dir() or not requests:
             return None
         key = self._key(session, requests)
-        told = _read(self._path(session.readiness.consumer, key))
+        told = None if key is None else _read(self._path(session.readiness.consumer, key))
         if told is None or set(told["fields"]) != {one.field for one in requests}:
             return None
         answers = {field: _answers(one) for field, one in told["fields"].items()}
@@ -72,8 +80,7 @@ class Kept:
     def finish(self, session: Session, requests: Sequence[Request], answers: Mapping[str, Answers]) -> None:
         """Note that a consumer has answered for everything."""
         if self._folder is not None and requests:
-            key = self._key(session, requests)
-            self._finished[session.readiness.consumer] = _Finished(key, session.finish().version, answers)
+            self._finished[session.readiness.consumer] = _Finished(session, requests, answers)
 
     def forget(self) -> None:
         """Hold on to nothing more: so many answers are needed once, and in the outcome tables then."""
@@ -88,18 +95,24 @@ class Kept:
         """Write what is finished, for the next audit, and name the consumers; nothing where there is no room for it."""
         if self._folder is None or not self._finished:
             return ()
+        saved = []
         try:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(parents=True)
             for name, one in self._finished.items():
-                told = {"version": one.version, "fields": {field: _told(given) for field, given in one.answers.items()}}
+                key = self._key(one.session, one.requests)
+                if key is None:
+                    continue
+                fields = {field: _told(given) for field, given in one.answers.items()}
                 aside = self._folder / "writing"
+                told = {"version": one.session.finish().version, "fields": fields}
                 aside.write_bytes(gzip.compress(json.dumps(told).encode(), 1))
-                aside.rename(self._path(name, one.key))
+                aside.rename(self._path(name, key))
+                saved.append(name)
         except OSError:  # the failure that is to be told is another one
             shutil.rmtree(self._folder, ignore_errors=True)
             return ()
-        return tuple(self._finished)
+        return tuple(saved)
 
     def clear(self) -> None:
         """Remove what an audit that failed had left: the run is done."""
@@ -110,11 +123,14 @@ class Kept:
         assert self._folder is not None
         return self._folder / f"{hashlib.sha256(consumer.encode()).hexdigest()[:8]}-{key}.json.gz"
 
-    def _key(self, session: Session, requests: Sequence[Request]) -> str:
-        """Give a digest of all that the answers depend on."""
+    def _key(self, session: Session, requests: Sequence[Request]) -> str | None:
+        """Give a digest of all that the answers depend on; None where they depend on what nobody can see here."""
         spec, readiness = self._spec, session.readiness
         consumer = spec.consumers[readiness.consumer]
-        depends: list[Any] = [VERSION, self._manifest, consumer.model_dump(mode="json")]
+        files = None if consumer.adapter == "http" or consumer.connection else _files_of(spec, consumer)
+        if files is None:
+            return None
+        depends: list[Any] = [VERSION, self._manifest, consumer.model_dump(mode="json"), files]
         depends.append(spec.environment.model_dump(mode="json"))
         depends.append([readiness.version, readiness.settings, readiness.reads, readiness.scope, readiness.not_fixed])
         depends += [spec.fields[one.field].model_dump(mode="json") for one in requests]
@@ -125,6 +141,22 @@ class Kept:
                 parts = [request.field, sent.tokens, sent.payloads, sent.predictions, sent.batches, asked]
                 digest.update(json.dumps(parts).encode())
         return digest.hexdigest()[:40]
+
+
+def _files_of(spec: AuditSpec, consumer: ConsumerSpec) -> list[tuple[str, int, int]] | None:
+    """Give path, size and time of change of each file of a consumer's root; None where there are too many."""
+    if consumer.root is None:
+        return []
+    found: list[tuple[str, int, int]] = []
+    for folder, folders, names in os.walk(spec.folder / consumer.root):
+        folders[:] = sorted(set(folders) - _PASSED_OVER)
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            state = os.lstat(path)
+            found.append((path, state.st_size, state.st_mtime_ns))
+        if len(found) > MOST_FILES:
+            return None
+    return found
 
 
 def _answers_alike(spec: AuditSpec, session: Session, request: Request, kept: Answers) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 import auditor
 from auditor.errors import AuditorError
+from tests.engines.adapters import need
 
 COUNT = 600
 
@@ -144,6 +145,28 @@ def test_a_parser_that_answers_otherwise_is_asked_for_everything(shop: Path) -> 
     run = auditor.run(shop, probe="off")
     assert calls(shop) >= COUNT
     assert "constant-output" in {one.code for one in run.findings}
+
+
+def test_a_file_of_the_root_that_changes_has_everything_asked(shop: Path) -> None:
+    (shop / "billing" / "rates.json").write_text("{}")
+    auditor.run(shop, probe="off")
+    assert calls(shop) >= COUNT
+
+
+def test_what_somebody_else_runs_is_not_kept(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need("sqlalchemy")
+    monkeypatch.setenv("WAREHOUSE_URL", f"sqlite:///{shop}/warehouse.db")
+    warehouse = (
+        '[consumers.warehouse]\nadapter = "sql"\nengine = "sqlalchemy"\nconnection = "env:WAREHOUSE_URL"\n'
+        'reads.day = "date({value})"\n'
+    )
+    spec = (shop / "audit.toml").read_text()
+    (shop / "audit.toml").write_text(spec.replace("[consumers.portal]", f"{warehouse}[consumers.portal]"))
+    (shop / "broken").touch()
+    (shop / "calls").write_bytes(b"." * COUNT)
+    with pytest.raises(AuditorError, match="portal"):
+        auditor.run(shop, probe="off")
+    assert len(list(shop.glob(".auditor/kept/*/*"))) == 1, "billing's alone: a warehouse may be another one meanwhile"
 
 
 def test_a_file_that_is_not_whole_is_none(shop: Path) -> None:
