@@ -16,9 +16,11 @@ from auditor.audit.consumers import Answers, Starting, ask_all, state_notes, wan
 from auditor.audit.currency import check_currencies
 from auditor.audit.environments import Answered, Probes, probe_all
 from auditor.audit.events import CasesLoaded, ConsumerReady, Event, Phase, Progress, RunFinished, Tell, nobody
+from auditor.audit.gate import INCIDENT, gate_note, gate_of, incident_text, with_gate
 from auditor.audit.neighbours import ask_neighbours
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
+from auditor.audit.replies import reply_reader
 from auditor.audit.small_outcomes import SMALL, create_small_outcomes
 from auditor.audit.summary import (
     all_columns,
@@ -133,16 +135,20 @@ def _audit(
     tell: Tell,
 ) -> Generator[Event, None, None]:
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
-    loaded = load(spec, connection, payloads=payloads)
+    with reply_reader(spec) as reader:
+        loaded = load(spec, connection, payloads=payloads, reader=None if reader is None else reader.read)
+        texts = {} if reader is None else reader.kept()
     yield CasesLoaded(loaded.cases)
     decoded = yield from _start_and_decode(connection, spec, workers, loaded, probe, tell, payloads=payloads)
     workers.close()
     yield Phase("comparing, and looking for bugs")
     create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
-    run = _score(connection, spec, loaded, decoded, broken_references)
+    run = _score(connection, spec, loaded, decoded, broken_references, store=store)
     folder = None
     if store:
-        folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
+        if run.gate is not None and not run.gate.open:
+            texts[INCIDENT] = incident_text(loaded.incidents(connection))
+        folder = write_run(connection, run, runs_folder(spec), spec, loaded.files, texts)
     yield RunFinished(run, folder)
 
 
@@ -256,6 +262,8 @@ def _score(
     loaded: Loaded,
     decoded: _Decoded,
     on_broken: BrokenReferences,
+    *,
+    store: bool,
 ) -> Run:
     patterns = count_patterns(connection, decoded.readers)
     broken = list_broken(
@@ -264,7 +272,8 @@ def _score(
     withhold = bool(broken) and on_broken == "stop"
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
     hints = {name: field_hints(session.plan, readiness[name]) for name, session in decoded.sessions.items()}
-    columns = all_columns(spec, patterns, readiness, hints, withhold_rates=withhold)
+    columns = with_gate(all_columns(spec, patterns, readiness, hints, withhold_rates=withhold), spec.cases)
+    gate = gate_of(loaded.cases, columns, spec)
     probes = decoded.environments
     probed = {one.consumer: one for one in probes.of_consumers}
     columns = add_environments(connection, spec, columns, decoded.readers, decoded.index, probes.singles, probed)
@@ -293,6 +302,11 @@ def _score(
         findings=findings,
         broken=broken,
         withhold_rates=withhold,
-        notes=tuple(one.text for one in loaded.blocked) + (() if withhold else column_notes(columns)) + decoded.notes,
+        gate=gate,
+        notes=loaded.notes
+        + gate_note(gate, stored=store)
+        + tuple(one.text for one in loaded.blocked)
+        + (() if withhold else column_notes(columns))
+        + decoded.notes,
         probe=summarise_probes(spec, decoded.environments.level, decoded.environments.of_consumers),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from auditor.audit.replies import stored_reader
 from auditor.errors import InternalError, StoreError
 from auditor.load.case_rows import create_cases
 from auditor.model.run import Run
@@ -27,7 +28,7 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     connection = _opened(folder, ("pairs", "outcomes", "faults"))
     spec = _stored_spec(run, folder)
     ((with_payloads,),) = connection.execute("SELECT count(payload) > 0 FROM outcomes").fetchall()
-    create_cases(spec, connection, payloads=with_payloads)
+    create_cases(spec, connection, payloads=with_payloads, reader=stored_reader(spec, folder))
     _create_judged_cases(connection, payloads=with_payloads)
     columns = [
         f"({literal(one.field)}, {literal(one.consumer)}, {position},"

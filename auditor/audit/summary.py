@@ -25,6 +25,7 @@ from auditor.model.run import (
     ConsumerSummary,
     FieldSummary,
     Finding,
+    Gate,
     Run,
     RunEnvironment,
 )
@@ -208,6 +209,7 @@ def make_run(
     withhold_rates: bool,
     notes: tuple[str, ...],
     probe: ProbeSummary,
+    gate: Gate,
 ) -> Run:
     """Give the finished run."""
     created = created_at()
@@ -233,4 +235,5 @@ def make_run(
         notes=tuple(f"{one.why}, so nothing here is about it" for one in spec.left_out) + notes,
         left_out=spec.left_out,
         probe=probe,
+        gate=gate,
     )

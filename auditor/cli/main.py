@@ -13,6 +13,7 @@ import typer
 from auditor.cli.consumer import check
 from auditor.cli.doctor import doctor
 from auditor.cli.exits import exiting
+from auditor.cli.import_log import import_log
 from auditor.cli.init import init
 from auditor.cli.raw_strings import TakesRawStrings
 from auditor.cli.read import read
@@ -33,6 +34,8 @@ app = typer.Typer(
 
 for command in (run, read, report, runs, schema, init, doctor):
     app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
+
+app.command(name="import")(exiting(import_log))
 
 consumer = typer.Typer(no_args_is_help=True, help="Work on one consumer.", rich_markup_mode=None)
 consumer.command()(exiting(check))

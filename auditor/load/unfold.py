@@ -51,7 +51,7 @@ def open_json_lines(
     elif layout.form == "long":
         part = part_of(file, layout, _long(file, layout, batches))
     else:
-        part = _columns(file, layout, batches, excluded, seen)
+        part = columns_part(file, layout, batches, excluded, seen)
     require_named(file, layout, seen)
     places = {"locale": layout.locale, "jurisdiction": layout.jurisdiction}
     absent = {name for name, keys in places.items() if not seen.intersection(keys)}
@@ -59,7 +59,7 @@ def open_json_lines(
 
 
 def _keys(layout: Layout) -> list[str]:
-    keys = [layout.id, *layout.locale, *layout.jurisdiction, *layout.finish, *layout.error]
+    keys = [layout.id, *layout.locale, *layout.jurisdiction, *layout.outcome_names]
     if layout.form == "completions":
         keys.append(layout.completion)
     elif layout.form == "long":
@@ -98,24 +98,28 @@ def _long(file: SourceFile, layout: Layout, batches: Iterator[Rows]) -> Spool:
     return spool
 
 
-def _columns(
+def columns_part(
     file: SourceFile, layout: Layout, batches: Iterator[Rows], excluded: frozenset[str], seen: set[str]
 ) -> Part:
+    """Give rows with a value per field as a part; keys among `excluded` are no part of a payload."""
     fields = [FieldPaths(file, name, paths) for name, paths in layout.fields.items()]
     names = [f"{mark}{index}" for index, field in enumerate(fields) for mark, _ in zip("vw", field.paths, strict=False)]
     spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", "why", *names, "payload"])
     dropped = layout.reserved | excluded
+    named: set[str] = set()  # of a log, whose keys no other reader knows
     for rows in batches:
         case = case_columns(file, layout, rows)
         values = [column for field in fields for column in field.read(rows)]
         payload: RawValues = [None] * len(case[0])
         if rows.whole is not None:
+            if file.format != "jsonl":
+                named.update(key for record in rows.whole for key, _ in record)
             payload = [object_text([pair for pair in record if pair[0] not in dropped]) for record in rows.whole]
         outcomes = outcomes_of(layout, rows, case[3])
         spool.add([*case, outcomes, errors_of(layout, rows, outcomes), *values, payload])
     spool.close()
     if absent := [field.name for field in fields if field.chosen is None]:
-        raise absent_fields(file, layout, absent, all_keys(file))
+        raise absent_fields(file, layout, absent, all_keys(file) if file.format == "jsonl" else sorted(named))
     refuse_mixed(layout, fields)
     return _chosen(part_of(file, layout, spool, frozenset(seen) - dropped), fields)
 

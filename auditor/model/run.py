@@ -70,6 +70,8 @@ class Column:
     by_environment: tuple[dict[str, Any], ...] = ()
     flips: dict[str, int] = dataclasses.field(default_factory=dict)  # factor: cases whose verdict is another somewhere
     hints: tuple[str, ...] = ()  # what its text alone suggests that it depends on; no proof
+    comparable: bool = True  # whether the content gate is open for this column
+    not_comparable: str = ""  # why it is not
 
     @property
     def accepted(self) -> int:
@@ -248,6 +250,16 @@ class BrokenReference:
 
 
 @dataclass(frozen=True)
+class Gate:
+    """Whether content rates of a run may be compared with those of others; closed with too few or blocked cases."""
+
+    open: bool
+    reason: str
+    min_judged: int
+    max_blocked: float
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """A consumer that was not audited, for want of programs that it needs.
 
@@ -309,6 +321,7 @@ class Run:
     notes: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     probe: ProbeSummary | None = None  # None: stored before there were probes
+    gate: Gate | None = None  # None: stored before there was one
     schema: int = SCHEMA
 
     def column(self, field_name: str, consumer: str) -> Column:

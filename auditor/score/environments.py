@@ -177,6 +177,7 @@ def _add_flips(
                 WHEN before IN ('-', 'x') THEN before
                 WHEN {truth} IS NULL THEN '!'
                 WHEN j.outcome <> 'judged' THEN CASE j.outcome {blocked} END
+                WHEN before = '{LETTER_OF["abstained"]}' THEN before
                 WHEN {nothing} THEN 'a'
                 WHEN {status} = 'v' THEN CASE WHEN {key} = {truth} THEN 'o' ELSE 'w' END
                 ELSE {status} END AS after

@@ -6,6 +6,7 @@ few dozen distinct patterns feed every column, ceiling and matrix.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 from duckdb import DuckDBPyConnection
@@ -13,6 +14,7 @@ from duckdb import DuckDBPyConnection
 from auditor.errors import InternalError
 from auditor.model.verdicts import BLOCKED_VERDICTS, LETTER_OF
 from auditor.spec.models import AuditSpec, FieldSpec
+from auditor.sql import literal
 
 #: Number of the pseudo-consumer `typed` in the outcome table's column names: s_typed, v_typed, k_typed.
 TYPED = "_typed"
@@ -120,9 +122,21 @@ def _letter_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, ind
         WHEN p.reference IS NULL THEN CASE WHEN {_GIVEN} THEN '{LETTER_OF["unexpected"]}' ELSE '-' END
         WHEN {truth} IS NULL THEN '!'
         WHEN p.outcome <> 'judged' THEN CASE p.outcome {blocked} END
-        WHEN {nothing} THEN 'a'
+        WHEN {nothing} THEN 'a'{_abstained_sql(spec, fields)}
         WHEN u.s{i} = 'v' THEN CASE WHEN u.k{i} = {truth} THEN 'o' ELSE 'w' END
         ELSE u.s{i} END"""
+
+
+def _abstained_sql(spec: AuditSpec, fields: Sequence[FieldSpec]) -> str:
+    """SQL for the branch of the texts by which the spec says that the model abstains; nothing where there are none."""
+    branches = []
+    for field in fields:
+        words = spec.cases.abstain if field.abstain is None else field.abstain
+        if words:
+            tokens = ", ".join(literal(json.dumps(word, ensure_ascii=False)) for word in words)
+            given = f"{_among('p.field', [field.name])} AND p.prediction IN ({tokens})"
+            branches.append(f"\n        WHEN {given} THEN '{LETTER_OF['abstained']}'")
+    return "".join(branches)
 
 
 def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:
