@@ -51,8 +51,8 @@ class ReplyReader(AbstractContextManager["ReplyReader"]):
                 fault = found.faults.get(index)
                 given = found.texts[index]
                 if fault is not None or given is None:
-                    said = "" if fault is None else f": {fault.error or fault.status}"
-                    self._known[text] = (None, f"the reader took nothing{said}")
+                    said = "" if fault is None else fault.error or fault.status
+                    self._known[text] = (None, said or "the reader gave nothing")
                 else:
                     self._known[text] = (given.removeprefix(_TAG), "")
         return [self._known[text] for text in texts]

@@ -114,11 +114,12 @@ def test_anthropic_results(workspace):
         }
 
     text = {"type": "text", "text": GOOD}
+    tool = {"type": "tool_use", "name": "x", "input": {"day": "d"}}
     failed = {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}
     rows = [
         succeeded("a1", "end_turn", text),
         succeeded("a2", "max_tokens", {"type": "text", "text": "{"}),
-        succeeded("a3", "tool_use", {"type": "text", "text": "Let me."}, {"type": "tool_use", "name": "x", "input": {"day": "d"}}),
+        succeeded("a3", "tool_use", {"type": "text", "text": "Let me."}, tool),
         succeeded("a4", "refusal"),
         succeeded("a5", "pause_turn", text),
         succeeded("a6", "model_context_window_exceeded", text),
