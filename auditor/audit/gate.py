@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from auditor.load.blocked import Incident
 from auditor.model.figures import plural
-from auditor.model.run import CaseCounts, Column, Gate
+from auditor.model.gate import Gate
+from auditor.model.run import CaseCounts, Column
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec, CasesSpec
 

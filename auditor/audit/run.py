@@ -28,6 +28,7 @@ from auditor.audit.summary import (
     make_run,
     manifest_sha256,
     mark_untrusted,
+    split_columns,
     summarise_consumers,
     summarise_fields,
     summarise_probes,
@@ -274,6 +275,7 @@ def _score(
     hints = {name: field_hints(session.plan, readiness[name]) for name, session in decoded.sessions.items()}
     columns = with_gate(all_columns(spec, patterns, readiness, hints, withhold_rates=withhold), spec.cases)
     gate = gate_of(loaded.cases, columns, spec)
+    splits = with_gate(split_columns(connection, spec, columns, withhold_rates=withhold), spec.cases)
     probes = decoded.environments
     probed = {one.consumer: one for one in probes.of_consumers}
     columns = add_environments(connection, spec, columns, decoded.readers, decoded.index, probes.singles, probed)
@@ -298,11 +300,12 @@ def _score(
         sources=loaded.sources,
         consumers=summarise_consumers(spec, readiness, decoded.environments.of_consumers),
         fields=summarise_fields(connection, spec, patterns, decoded.index, withhold_rates=withhold),
-        columns=mark_untrusted(columns, untrusted_by(findings)),
+        columns=mark_untrusted((*columns, *splits), untrusted_by(findings)),
         findings=findings,
         broken=broken,
         withhold_rates=withhold,
         gate=gate,
+        gold_in_input=loaded.gold_in_input,
         notes=loaded.notes
         + gate_note(gate, stored=store)
         + tuple(one.text for one in loaded.blocked)

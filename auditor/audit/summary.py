@@ -18,6 +18,7 @@ from auditor.model.decoding import Readiness
 from auditor.model.dependence import Probed, ProbedEnvironment, ProbeSummary
 from auditor.model.environment import Environment
 from auditor.model.figures import no_right_answer
+from auditor.model.gate import Gate
 from auditor.model.run import (
     BrokenReference,
     CaseCounts,
@@ -25,7 +26,6 @@ from auditor.model.run import (
     ConsumerSummary,
     FieldSummary,
     Finding,
-    Gate,
     Run,
     RunEnvironment,
 )
@@ -33,6 +33,7 @@ from auditor.probe import Level
 from auditor.score.columns import (
     ColumnTraits,
     PatternCounts,
+    count_patterns,
     make_columns,
     string_equality,
     usable_everywhere,
@@ -145,6 +146,29 @@ def all_columns(
     return tuple(columns)
 
 
+def split_columns(
+    connection: DuckDBPyConnection, spec: AuditSpec, columns: Iterable[Column], *, withhold_rates: bool
+) -> tuple[Column, ...]:
+    """Give every column again for each split of the cases, with what the whole column says of its consumer."""
+    if spec.cases.split is None:
+        return ()
+    whole = tuple(columns)
+    readers = {field: tuple(one.consumer for one in whole if one.field == field) for field in spec.fields}
+    found = connection.execute("SELECT DISTINCT split FROM judged WHERE split IS NOT NULL ORDER BY 1").fetchall()
+    parts: list[Column] = []
+    for (name,) in found:
+        patterns = count_patterns(connection, readers, split=name)
+        for field, counts in patterns.items():
+            of_field = {one.consumer: one for one in whole if one.field == field}
+            traits = {
+                consumer: ColumnTraits(one.label, one.scope, one.scope_note, one.hints)
+                for consumer, one in of_field.items()
+            }
+            made = make_columns(counts, traits, withhold_rates=withhold_rates)
+            parts += [replace(one, split=name) for one in made]
+    return tuple(parts)
+
+
 def _traits(label: str, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
     scope = ready.scope_of(field)
     return ColumnTraits(label, scope, ready.scope_note if scope == ready.scope else "", hints)
@@ -210,6 +234,7 @@ def make_run(
     notes: tuple[str, ...],
     probe: ProbeSummary,
     gate: Gate,
+    gold_in_input: dict[str, int],
 ) -> Run:
     """Give the finished run."""
     created = created_at()
@@ -236,4 +261,5 @@ def make_run(
         left_out=spec.left_out,
         probe=probe,
         gate=gate,
+        gold_in_input=gold_in_input,
     )

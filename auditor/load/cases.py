@@ -29,6 +29,7 @@ from auditor.load.pairs import (
 )
 from auditor.load.parts import RoleTable
 from auditor.load.roles import Roles, open_roles
+from auditor.load.splits import check_splits, gold_in_input, gold_notes
 from auditor.model.run import CaseCounts
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec
@@ -88,12 +89,15 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
         cases = _case_counts(connection, expected, unrelated)
         if cases.missing == expected:
             raise no_match(predictions, references, connection)
+        check_splits(spec, predictions, references, connection)
+        gold = gold_in_input(spec, predictions, references, connection)
         finish_reasons = _finish_reasons(predictions, references, connection)
         return Loaded(
             cases=cases,
             blocked=blocked_classes(predictions, references, connection, cases),
             finish_reasons=finish_reasons,
-            notes=load_notes(predictions, finish_reasons),
+            notes=(*load_notes(predictions, finish_reasons), *gold_notes(gold, cases.expected)),
+            gold_in_input=gold,
             sources=(*_sources(predictions), *_sources(references)),
             manifest_rows_sha256=manifest.sha256(),
             carried=_carried(roles, connection, tuple(spec.fields)),
@@ -128,7 +132,7 @@ def _create_pairs(
     ids = identify_predictions(predictions, connection, fields)
     require_fields(predictions, connection, fields)
     require_fields(references, connection, fields)
-    create_pairs(predictions, references, connection, spec.fields, payloads)
+    create_pairs(predictions, references, connection, spec.fields, payloads, spec.cases.split is not None)
     return take_unrelated(connection, ids, predictions.count, references.count)
 
 

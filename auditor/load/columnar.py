@@ -78,6 +78,8 @@ def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, exclud
         ordinal = "position + 1"
     _add(columns, "locale", columnar.text(layout.locale))
     _add(columns, "jurisdiction", columnar.text(layout.jurisdiction))
+    for name, column in layout.traits:
+        _add(columns, name, columnar.text([column]))
     carried = None
     if layout.form == "long":
         _add(columns, "field", columnar.text(["field"]))

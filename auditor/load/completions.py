@@ -15,7 +15,7 @@ from auditor.load.layout import TOOL, Layout
 from auditor.load.malformed import why_no_text
 from auditor.load.parts import CompletionKeys, Part
 from auditor.load.payload import PayloadReader
-from auditor.load.rows import RawValues, Rows, case_columns, errors_of, outcomes_of, part_of
+from auditor.load.rows import RawValues, Rows, case_columns, errors_of, outcomes_of, part_of, trait_columns
 from auditor.load.spool import Spool
 from auditor.load.tokens import escape_surrogates
 
@@ -28,13 +28,15 @@ def open_columnar_completions(columnar: ColumnarFile, layout: Layout, payloads: 
     """Give the completions of a CSV or Parquet file as a part."""
     part = completions_part(columnar.file, layout, _rows(columnar, layout), payloads)
     places = {"locale": layout.locale, "jurisdiction": layout.jurisdiction}
+    places |= {name: (column,) for name, column in layout.traits}
     absent = {name for name, columns in places.items() if not set(columns).intersection(columnar.names)}
     columns = {name: value for name, value in part.columns.items() if name not in absent}
     return replace(part, columns=columns, header=tuple(columnar.names))
 
 
 def _rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
-    names = [layout.id, *layout.locale, *layout.jurisdiction, *layout.outcome_names, layout.completion]
+    names = [layout.id, *layout.locale, *layout.jurisdiction, *layout.outcome_names, *layout.trait_names]
+    names.append(layout.completion)
     selected = ", ".join(
         value.as_token() if (value := columnar.value(name)) is not None else "CAST(NULL AS VARCHAR)" for name in names
     )
@@ -58,7 +60,8 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], 
     unsent = set(layout.fields)
     keys: dict[str, None] = {}
     names = [f"v{index}" for index in range(len(layout.fields))]
-    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", "why", *names, "payload", "reply"])
+    traits = [name for name, _ in layout.traits]
+    spool = Spool(["id", "locale", "jurisdiction", "finish", *traits, "outcome", "why", *names, "payload", "reply"])
     for rows in batches:
         case = case_columns(file, layout, rows)
         outcomes = outcomes_of(layout, rows, case[3])
@@ -70,7 +73,8 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], 
                 keys.update(dict.fromkeys(key for key, _ in members(text)))
         unsent -= {name for name, column in zip(layout.fields, values, strict=True) if column.count(None) < len(column)}
         kept = [None if outcome == "judged" else reply for outcome, reply in zip(outcomes, replies, strict=True)]
-        spool.add([*case, outcomes, why, *values, whole if payloads else [None] * len(whole), kept])
+        given = [*case, *trait_columns(layout, rows), outcomes, why, *values]
+        spool.add([*given, whole if payloads else [None] * len(whole), kept])
     spool.close()
     found = CompletionKeys(reader.census.taken, frozenset(unsent), tuple(keys))
     return replace(part_of(file, layout, spool), completions=found, census=reader.census)

@@ -17,6 +17,9 @@ Form = Literal["columns", "long", "completions"]
 
 _FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
 
+#: What a case may have beside its values: keys of the spec that name a column.
+TRAITS = ("split", "input")
+
 #: The column of logs that says that the completion is the input of a tool that the reply calls.
 TOOL = "\0tool"
 
@@ -38,11 +41,17 @@ class Layout:
     finish: tuple[str, ...] = ()
     error: tuple[str, ...] = ()
     refusal: tuple[str, ...] = ()
+    traits: tuple[tuple[str, str], ...] = ()  # what the spec names beside: `split` or `input`, and its column
     completion: str = ""
     assume_finish: str | None = None
     named: tuple[str, ...] = ()  # those of finish, error and refusal that the spec names: they must occur
     contract: Contract = STRICT
     other: str = ""  # long form: the column of the other role, when one file is both
+
+    @property
+    def trait_names(self) -> tuple[str, ...]:
+        """Names of the columns with traits of a case."""
+        return tuple(column for _, column in self.traits)
 
     @property
     def outcome_names(self) -> tuple[str, ...]:
@@ -52,7 +61,9 @@ class Layout:
     @property
     def reserved(self) -> frozenset[str]:
         """Names that are no part of a payload."""
-        return frozenset((self.id, *self.locale, *self.jurisdiction, *self.outcome_names, self.completion))
+        return frozenset(
+            (self.id, *self.locale, *self.jurisdiction, *self.outcome_names, *self.trait_names, self.completion)
+        )
 
 
 def layout_of(
@@ -87,6 +98,7 @@ def layout_of(
         assume_finish=cases.assume_finish,
         refusal=_outcome_names(cases.refusal, ("refusal",) if completions else (), role),
         contract=contract,
+        traits=tuple((name, column) for name in TRAITS if (column := getattr(cases, name)) is not None),
         named=tuple(name for name in (cases.finish, cases.error, cases.refusal) if name and role == "prediction"),
     )
     if file.format != "jsonl":  # a JSON line may carry a key that the first lines lack: all lines will tell

@@ -56,8 +56,12 @@ def open_roles(
     both = {file.identity for file in predicted} & {file.identity for file in referred}
     left = _headed(spec, connection, "prediction", predicted, both, {}, contract)
     right = _headed(spec, connection, "reference", referred, both, left, contract)
-    plain = not payloads and all(
-        head.layout.form == "long" and not head.layout.outcome_names for head in (*left.values(), *right.values())
+    plain = (
+        not payloads
+        and spec.cases.split is None
+        and all(
+            head.layout.form == "long" and not head.layout.outcome_names for head in (*left.values(), *right.values())
+        )
     )
     if plain and list(left) == list(right):
         heads = [replace(head, layout=replace(head.layout, other="reference")) for head in left.values()]

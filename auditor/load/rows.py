@@ -60,6 +60,11 @@ def case_columns(file: SourceFile, layout: Layout, rows: Rows) -> list[RawValues
     return [ids, *texts, texts_of(rows.first_of(layout.finish)) if layout.finish else [None] * len(ids)]
 
 
+def trait_columns(layout: Layout, rows: Rows) -> list[RawValues]:
+    """Give the columns of the traits that the spec names, in their order."""
+    return [texts_of(rows.columns[column]) for column in layout.trait_names]
+
+
 def _id(raw: str | None) -> str | None:
     if raw is None or raw == "null":
         return None

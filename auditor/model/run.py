@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from auditor.model.decoding import Decoding
 from auditor.model.dependence import ProbeSummary
+from auditor.model.gate import Gate
+from auditor.model.left_out import LeftOut
 
 Severity = Literal["high", "medium", "low", "info"]
 
@@ -250,36 +252,6 @@ class BrokenReference:
 
 
 @dataclass(frozen=True)
-class Gate:
-    """Whether content rates of a run may be compared with those of others; closed with too few or blocked cases."""
-
-    open: bool
-    reason: str
-    min_judged: int
-    max_blocked: float
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A consumer that was not audited, for want of programs that it needs.
-
-    >>> LeftOut("portal", "web", ("node",)).why
-    'portal (web) is left out: node is not on PATH'
-    """
-
-    name: str
-    owner: str
-    missing: tuple[str, ...]
-
-    @property
-    def why(self) -> str:
-        """Say who is left out and why."""
-        owner = f" ({self.owner})" if self.owner else ""
-        verb = "is" if len(self.missing) == 1 else "are"
-        return f"{self.name}{owner} is left out: {' and '.join(self.missing)} {verb} not on PATH"
-
-
-@dataclass(frozen=True)
 class RunEnvironment:
     """The base environment of the run; `not_fixed` are ``consumer: part`` entries that could not be set."""
 
@@ -322,6 +294,7 @@ class Run:
     left_out: tuple[LeftOut, ...] = ()
     probe: ProbeSummary | None = None  # None: stored before there were probes
     gate: Gate | None = None  # None: stored before there was one
+    gold_in_input: dict[str, int] = dataclasses.field(default_factory=dict)  # by field, where inputs are known
     schema: int = SCHEMA
 
     def column(self, field_name: str, consumer: str) -> Column:

@@ -67,6 +67,8 @@ CASES: dict[str, Kind] = {
     "max_blocked": SHARE,
     "locale": TEXT,
     "jurisdiction": TEXT,
+    "split": TEXT,
+    "input": TEXT,
 }
 
 FIELD: dict[str, Kind] = {

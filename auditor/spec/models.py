@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditor.model.environment import BASE_CLOCK, Environment
-from auditor.model.run import LeftOut
+from auditor.model.left_out import LeftOut
 
 FieldType = Literal[
     "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
@@ -79,6 +79,8 @@ class CasesSpec(Table):
     json_types: Literal["any", "own"] = Field(
         "any", description="Whether values may have another JSON type than their field's own."
     )
+    split: str | None = Field(None, description="Column that says to which split (dev, held-out…) a case belongs.")
+    input: str | None = Field(None, description="Column of the text that the model was given.")
     abstain: tuple[str, ...] = Field((), description="Texts with which the model says that it gives no answer.")
     min_judged: int = Field(8, description="Cases that a column must judge for its content rate to be comparable.")
     max_blocked: float = Field(0.2, description="Share of blocked cases beyond which no content rate is comparable.")
