@@ -77,8 +77,8 @@ def create_pairs(
             p.source_rows AS prediction_rows, r.source_rows AS reference_rows,
             CASE WHEN {_JUDGED} THEN p.payload END AS payload, r.payload AS reference_payload, {split} AS split,
             {expressions}
-        FROM {wide_sql(references, connection, fields, payloads)} AS r
-        FULL JOIN {wide_sql(predictions, connection, fields, payloads)} AS p ON r.id = p.id"""
+        FROM {wide_sql(references, connection, fields, payloads, splits)} AS r
+        FULL JOIN {wide_sql(predictions, connection, fields, payloads, splits)} AS p ON r.id = p.id"""
     grouped = f"""
         SELECT outcome, payload, reference_payload, {of_split}
             {", ".join(column for field in keys for column in field.columns)},
@@ -144,14 +144,17 @@ def _by_field(expressions: Mapping[int, str]) -> str:
     return f"CAST(CASE {whens} END AS VARCHAR)"
 
 
-def wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, payloads: bool) -> str:
-    """Give a subquery with a row per case and a column `v0 v1 …` per field."""
+def wide_sql(
+    table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, payloads: bool, splits: bool = False
+) -> str:
+    """Give a subquery with a row per case and a column `v0 v1 …` per field, and with `splits` the case's split."""
+    traits = ("split",) if splits else ()
     reference = table.layout.role == "reference"
     if table.layout.form != "long":
         names = tuple(f"v{index}" for index in range(len(fields)))
-        scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", "split", *names, "payload"))
+        scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *traits, *names, "payload"))
         values = ", ".join(f"{reference_value(table, name).sql} AS {name}" if reference else name for name in names)
-        given = "id, locale, jurisdiction, outcome, split, payload"
+        given = ", ".join(("id", "locale", "jurisdiction", "outcome", *traits, "payload"))
         return f"(SELECT ordinal, 1 AS source_rows, {given}, {values} FROM {scan})"
     value = reference_value(table, "value").sql if reference else "value"
     values = ", ".join(
@@ -162,10 +165,10 @@ def wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fi
         member = f"CAST(to_json(field) AS VARCHAR) || ': ' || {table.value('value', 'value').as_json()}"
         members = f"string_agg({member}, ', ' ORDER BY field) FILTER (value IS NOT NULL)"
         payload = f"'{{' || coalesce({members}, '') || '}}'"
-    scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", "split", "field", "value"))
+    scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *traits, "field", "value"))
     return f"""(
         SELECT min(ordinal) AS ordinal, count(*) AS source_rows, id,
-            min(locale) AS locale, min(jurisdiction) AS jurisdiction, min(split) AS split,
+            min(locale) AS locale, min(jurisdiction) AS jurisdiction,{" min(split) AS split," if splits else ""}
             coalesce(min(outcome) FILTER (outcome <> 'judged'), 'judged') AS outcome, {payload} AS payload, {values}
         FROM {scan} GROUP BY id)"""
 

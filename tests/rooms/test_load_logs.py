@@ -197,6 +197,16 @@ def test_inspect_logs_have_a_case_per_epoch(workspace, form):
     assert {row[3] for row in workspace.pairs() if row[0] == "total"} == {"3", None}
 
 
+def test_a_damaged_eval_file_is_named_with_its_member(workspace):
+    header = {key: value for key, value in LOG.items() if key != "samples"}
+    name = eval_file(workspace.folder / "log.eval", SAMPLES, header)
+    content = (workspace.folder / name).read_bytes()
+    at = content.index(b"samples/K1_epoch_2.json") + 40
+    workspace.write(name, content[:at] + b"\0\0\0" + content[at + 3 :])
+    with pytest.raises(LoadError, match=r"log\.eval, record 1: cannot be read: the member samples/K1_epoch_2\.json"):
+        workspace.load(name, references_of(workspace, "K1"), FIELDS)
+
+
 def test_promptfoo_rows_fail_on_the_way_only_where_they_say_so(workspace):
     def row(number, output, failure=0, error=None, finish=None, response_error=None, **response):
         said = {"output": output, "finishReason": finish, "error": response_error} | response

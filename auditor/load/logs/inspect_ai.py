@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -41,9 +42,15 @@ def header_of(path: Path) -> str:
 
 
 def _member(packed: zipfile.ZipFile, path: Path, entry: zipfile.ZipInfo) -> bytes:
-    """Give the bytes of a member; Python's own reader knows Zstandard from 3.14 on."""
-    if entry.compress_type != _ZSTANDARD:
-        return packed.read(entry)
+    """Give the bytes of a member; ValueError where it is damaged."""
+    try:
+        return packed.read(entry) if entry.compress_type != _ZSTANDARD else _unpacked(path, entry)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, OSError, struct.error) as error:
+        raise ValueError(f"the member {entry.filename} is damaged: {error}") from error
+
+
+def _unpacked(path: Path, entry: zipfile.ZipInfo) -> bytes:
+    """Give the bytes of a member that is compressed with Zstandard, which Python's own reader knows from 3.14 on."""
     import pyarrow
 
     with path.open("rb") as file:
@@ -52,7 +59,10 @@ def _member(packed: zipfile.ZipFile, path: Path, entry: zipfile.ZipInfo) -> byte
         file.seek(sum(names), 1)
         packed_bytes = file.read(entry.compress_size)
     with pyarrow.CompressedInputStream(pyarrow.BufferReader(packed_bytes), "zstd") as stream:
-        return bytes(stream.read())
+        plain = bytes(stream.read())
+    if len(plain) != entry.file_size or zlib.crc32(plain) != entry.CRC:
+        raise zipfile.BadZipFile("its checksum is another")
+    return plain
 
 
 def inspect_replies(samples: Iterator[str], tool: str | None) -> Iterator[Reply]:

@@ -68,7 +68,8 @@ def recognise(file: SourceFile, cases: CasesSpec | None = None, *, named: LogFor
         if known is None and named is None:
             return Log("langfuse", "document") if "data" in keys and _rows_are_langfuse(line) else None
         return Log(named or known or "langfuse", "lines")
-    return _recognise_document(file, named)
+    # A document is written over many lines or as an array; whatever else starts so is a broken line, and not read whole.
+    return _recognise_document(file, named) if line.strip() == "{" or line.lstrip().startswith("[") else None
 
 
 def _recognise_document(file: SourceFile, named: LogFormat | None) -> Log | None:
@@ -86,9 +87,7 @@ def _recognise_document(file: SourceFile, named: LogFormat | None) -> Log | None
 
 def _first_line(file: SourceFile) -> str:
     for _, chunk in read_chunks(file):
-        for line in chunk.split(b"\n"):
-            if line.strip():
-                return line.decode()
+        return chunk.lstrip().partition(b"\n")[0].decode()
     return ""
 
 
