@@ -30,7 +30,9 @@ def import_log(
     case_id: Annotated[
         str, typer.Option("--id", help="Dotted path of the case's id in a record; the log's own id without it.")
     ] = "case_id",
-    log_filter: Annotated[str | None, typer.Option("--filter", help="lm-eval: the filter whose answers count.")] = None,
+    log_filter: Annotated[
+        str | None, typer.Option("--filter", help="Whose answers count, of several to a case.")
+    ] = None,
     tool: Annotated[str | None, typer.Option("--tool", help="The tool whose input is the payload.")] = None,
 ) -> None:
     """Show what a file of replies is recognised as: ids, finish reasons by count, fields, references.

@@ -55,7 +55,7 @@ class CasesSpec(Table):
     )
     format: LogFormat | None = Field(None, description="Format of the eval logs, where their content does not tell.")
     filter: str | None = Field(
-        None, description="lm-eval: the filter whose answers are judged, where a log has several."
+        None, description="Whose answers are judged where a log has several to a case: filter, or provider and prompt."
     )
     tool: str | None = Field(
         None, description="Eval logs: the tool whose input is the payload, where replies call several."

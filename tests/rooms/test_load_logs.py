@@ -250,6 +250,27 @@ def test_promptfoo_rows_fail_on_the_way_only_where_they_say_so(workspace):
         assert {row[3] for row in workspace.pairs() if row[0] == "total"} == {str(number) for number in range(7)}
 
 
+def test_providers_and_prompts_of_promptfoo_are_never_mixed(workspace):
+    rows = [
+        {
+            "testIdx": number,
+            "promptIdx": prompt,
+            "provider": {"id": provider},
+            "vars": {},
+            "failureReason": 0,
+            "response": {"output": {"day": f"{provider} {prompt}"}, "finishReason": "stop"},
+        }
+        for number in (0, 1)
+        for provider, prompt in (("echo", 0), ("echo", 1), ("openai:gpt", 0))
+    ]
+    name = workspace.json_lines("out.jsonl", rows)
+    for attempts in (None, "last"):
+        with pytest.raises(LoadError, match="3 of them: 'echo, prompt 0', 'echo, prompt 1', 'openai:gpt, prompt 0'"):
+            workspace.load(name, references_of(workspace, "0", "1"), FIELDS, attempts=attempts)
+    workspace.load(name, references_of(workspace, "0", "1"), FIELDS, filter="echo, prompt 1")
+    assert days(workspace) == {"0": '"echo 1"', "1": '"echo 1"'}
+
+
 def test_lm_eval_samples_need_a_filter_and_have_no_reason(workspace):
     def line(number, name, answer):
         return {
@@ -263,9 +284,9 @@ def test_lm_eval_samples_need_a_filter_and_have_no_reason(workspace):
 
     rows = [line(n, name, answer) for n in (0, 1) for name, answer in (("strict", "[invalid]"), ("json", GOOD))]
     name = workspace.json_lines("samples_task_2026.jsonl", rows)
-    with pytest.raises(LoadError, match=r"2 filters: 'strict', 'json'\s+choose one"):
+    with pytest.raises(LoadError, match=r"per filter, and 2 of them: 'strict', 'json'\s+choose one"):
         workspace.load(name, references_of(workspace, "0", "1"), FIELDS)
-    with pytest.raises(LoadError, match="no line of the filter 'jsn'"):
+    with pytest.raises(LoadError, match="no answer of the filter 'jsn'"):
         workspace.load(name, references_of(workspace, "0", "1"), FIELDS, filter="jsn")
     workspace.load(name, references_of(workspace, "0", "1"), FIELDS, filter="json")
     assert days(workspace) == {"0": "unknown", "1": "unknown"}

@@ -13,10 +13,15 @@ def is_lm_eval_sample(keys: set[str]) -> bool:
     return {"doc_id", "doc", "resps"} <= keys
 
 
+def filter_of(sample: str) -> str:
+    """Name the filter that a line is of."""
+    return text_at(sample, "filter") or ""
+
+
 def lm_eval_replies(samples: Iterator[str], chosen: str | None) -> Iterator[Reply]:
     """Give the reply of each line of the chosen filter, or of the only one there is."""
     for sample in samples:
-        if chosen is not None and text_at(sample, "filter") != chosen:
+        if chosen is not None and filter_of(sample) != chosen:
             continue
         target = at(sample, "target")
         named = {"target": target, "doc": at(sample, "doc")}

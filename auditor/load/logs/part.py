@@ -13,11 +13,11 @@ from auditor.load.layout import TOOL, Layout, Role, reference_paths
 from auditor.load.logs.anthropic_batch import anthropic_replies
 from auditor.load.logs.inspect_ai import inspect_replies
 from auditor.load.logs.langfuse import langfuse_replies
-from auditor.load.logs.lm_eval import lm_eval_replies
+from auditor.load.logs.lm_eval import filter_of, lm_eval_replies
 from auditor.load.logs.openai_batch import openai_replies
-from auditor.load.logs.promptfoo import promptfoo_replies
+from auditor.load.logs.promptfoo import arm_of, promptfoo_replies
 from auditor.load.logs.recognise import Log, Records
-from auditor.load.logs.reply import Reply, at_dotted, text_at
+from auditor.load.logs.reply import Reply, at_dotted
 from auditor.load.parts import Part
 from auditor.load.rows import Rows
 from auditor.load.tokens import content_of, string_token
@@ -31,6 +31,12 @@ _REPLIES: Final[Mapping[str, Callable[[Iterator[str], str | None], Iterator[Repl
     "promptfoo": promptfoo_replies,
     "lm-eval": lm_eval_replies,
     "langfuse": langfuse_replies,
+}
+
+#: Logs with several answers to a case, which are never mixed: by what, and by which name of a record.
+_ANSWERED_SEVERAL_TIMES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
+    "lm-eval": ("filter", filter_of),
+    "promptfoo": ("provider and prompt", arm_of),
 }
 _BATCH: Final = 1000
 _FINISH, _ERROR, _REFUSAL, _REPLY = "finish", "error", "refusal", "completion"
@@ -77,7 +83,7 @@ def open_log(file: SourceFile, log: Log, layout: Layout, cases: CasesSpec, paylo
 
 def read_replies(records: Records, cases: CasesSpec) -> Iterator[tuple[Reply, str]]:
     """Give each reply with the id of its case: what stands at the spec's `id`, or else the log's own id."""
-    chosen = _filter_of(records, cases) if records.log.format == "lm-eval" else cases.tool
+    chosen = _chosen_of(records, cases) if records.log.format in _ANSWERED_SEVERAL_TIMES else cases.tool
     replies = _REPLIES[records.log.format](iter(records), chosen)
     while True:
         try:
@@ -95,18 +101,19 @@ def read_replies(records: Records, cases: CasesSpec) -> Iterator[tuple[Reply, st
         yield reply, f"{name}{mark}{epoch}"
 
 
-def _filter_of(records: Records, cases: CasesSpec) -> str | None:
-    """Give the filter whose answers are judged; LoadError where a log has several and none is chosen."""
+def _chosen_of(records: Records, cases: CasesSpec) -> str | None:
+    """Give whose answers are judged; LoadError where a log has several answers to a case and none is chosen."""
+    what, name_of = _ANSWERED_SEVERAL_TIMES[records.log.format]
     try:
-        names = dict.fromkeys(text_at(record, "filter") or "" for record in Records(records.file, records.log))
+        names = dict.fromkeys(name_of(record) for record in Records(records.file, records.log))
     except (ValueError, RecursionError) as error:
         raise records.broken(f"cannot be read: {error}") from error
     listed = ", ".join(map(repr, names))
     if cases.filter is not None and cases.filter not in names:
-        raise mistake(records.file.name, f"has no line of the filter {cases.filter!r}", f"filters: {listed}")
+        raise mistake(records.file.name, f"has no answer of the {what} {cases.filter!r}", f"there are: {listed}")
     if cases.filter is None and len(names) > 1:
-        what = f"has a line per filter, and {len(names)} filters: {listed}"
-        raise mistake(records.file.name, what, "choose one: [cases] filter = …")
+        seen = f"has an answer to each case per {what}, and {len(names)} of them: {listed}"
+        raise mistake(records.file.name, seen, "choose one, they are never mixed: [cases] filter = …")
     return cases.filter
 
 

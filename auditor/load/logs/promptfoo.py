@@ -24,9 +24,17 @@ def is_promptfoo_row(keys: set[str]) -> bool:
     return {"testIdx", "promptIdx"} <= keys
 
 
-def promptfoo_replies(rows: Iterator[str], tool: str | None) -> Iterator[Reply]:
-    """Give the reply of each row."""
+def arm_of(row: str) -> str:
+    """Name who was asked, and with which prompt: each answers every test."""
+    provider = text_at(row, "provider", "label") or text_at(row, "provider", "id") or text_at(row, "provider") or ""
+    return f"{provider}, prompt {text_at(row, 'promptIdx') or '0'}".removeprefix(", ")
+
+
+def promptfoo_replies(rows: Iterator[str], chosen: str | None) -> Iterator[Reply]:
+    """Give the reply of each row of the chosen provider and prompt, or of the only ones there are."""
     for row in rows:
+        if chosen is not None and arm_of(row) != chosen:
+            continue
         response = at(row, "response")
         reply = Reply(text_at(row, "testIdx") or "", references=_references(row))
         error = text_at(response, "error")

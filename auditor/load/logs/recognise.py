@@ -64,11 +64,11 @@ def recognise(file: SourceFile, cases: CasesSpec | None = None, *, named: LogFor
     if (keys := _keys(line)) is not None:
         if (known := _known(keys, _OF_DOCUMENTS)) is not None:
             return Log(named or known, "document")
-        known = _known(keys, _OF_LINES)
-        if known is None and named is None:
-            return Log("langfuse", "document") if "data" in keys and _rows_are_langfuse(line) else None
-        return Log(named or known or "langfuse", "lines")
-    # A document is written over many lines or as an array; whatever else starts so is a broken line, and not read whole.
+        if "data" in keys and named in (None, "langfuse") and _rows_are_langfuse(line):
+            return Log("langfuse", "document")
+        chosen = named or _known(keys, _OF_LINES)
+        return None if chosen is None else Log(chosen, "lines")
+    # A document is written over many lines or as an array; what else starts so is a broken line, and not read whole.
     return _recognise_document(file, named) if line.strip() == "{" or line.lstrip().startswith("[") else None
 
 
