@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 
 from auditor.load.blocked import Incident
 from auditor.model.figures import plural
@@ -65,6 +66,6 @@ def incident_text(incidents: Iterable[Incident]) -> str:
 def _reason(judged: int, blocked: int, support: int, cases: CasesSpec) -> str:
     if judged < cases.min_judged:
         return f"{judged:,} judged, fewer than {cases.min_judged:,}"
-    if support and blocked > cases.max_blocked * support:
+    if support and blocked > Decimal(str(cases.max_blocked)) * support:
         return f"{blocked:,} of {support:,} blocked, more than {100 * cases.max_blocked:g} %"
     return ""

@@ -12,6 +12,9 @@ from auditor.spec.mistakes import Complain, shown, suggest
 from auditor.spec.models import FinishOutcome
 
 _OUTCOMES: Final = tuple(get_args(FinishOutcome))
+
+#: Three rows never open the content gate, whatever a spec says.
+LEAST_JUDGED: Final = 4
 _TARGET: Final = re.compile(r"[^:\s]+:[^:\s]+")
 
 
@@ -46,10 +49,10 @@ def _words(value: object, complain: Complain) -> tuple[str, ...] | None:
     return None
 
 
-def _count(value: object, complain: Complain) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+def _enough(value: object, complain: Complain) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= LEAST_JUDGED:
         return value
-    complain(f"must be a whole number from 1, not {shown(value)}")
+    complain(f"must be a whole number from {LEAST_JUDGED}, not {shown(value)}", "fewer cases compare with nothing")
     return None
 
 
@@ -70,5 +73,5 @@ PAYLOAD = Kind(
     _payload, {"anyOf": [{"enum": ["strict", "fenced"]}, {"type": "string", "pattern": r"^[^:\s]+:[^:\s]+$"}]}
 )
 WORDS = Kind(_words, {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}], "examples": [["N/A", "not stated"]]})
-COUNT = Kind(_count, {"type": "integer", "minimum": 1})
+ENOUGH = Kind(_enough, {"type": "integer", "minimum": LEAST_JUDGED})
 SHARE = Kind(_share, {"type": "number", "minimum": 0, "maximum": 1})

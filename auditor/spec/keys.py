@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from auditor.spec.case_kinds import COUNT, FINISH_REASONS, PAYLOAD, SHARE, WORDS
+from auditor.spec.case_kinds import ENOUGH, FINISH_REASONS, PAYLOAD, SHARE, WORDS
 from auditor.spec.http_kinds import ANSWER_PATH, CONCURRENCY, HEADERS, REQUEST, RETRIES, STATUSES, URL
 from auditor.spec.kinds import (
     BOUNDS,
@@ -63,7 +63,7 @@ CASES: dict[str, Kind] = {
     "constants": literal(Literal["malformed", "accept"]),
     "json_types": literal(Literal["any", "own"]),
     "abstain": WORDS,
-    "min_judged": COUNT,
+    "min_judged": ENOUGH,
     "max_blocked": SHARE,
     "locale": TEXT,
     "jurisdiction": TEXT,

@@ -126,11 +126,13 @@ def test_a_closed_gate_says_why_and_lists_what_was_not_judged(audited):
 
 def test_the_gate_opens_by_the_specs_own_bounds(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = auditor.run(spec(tmp_path, payload="fenced", min_judged=1, max_blocked=0.4), probe="off")
+    run = auditor.run(spec(tmp_path, payload="fenced", min_judged=4, max_blocked=0.4), probe="off")
     assert run.run.gate.reason == "6 of 10 blocked, more than 40 %"
-    run = auditor.run(spec(tmp_path, payload="fenced", min_judged=1, max_blocked=0.6), probe="off")
+    run = auditor.run(spec(tmp_path, payload="fenced", min_judged=4, max_blocked=0.6), probe="off")
     assert (run.run.gate.open, run.run.gate.reason) == (True, "")
     assert not (run.folder / "incident.jsonl").exists()
+    with pytest.raises(auditor.AuditorError, match="must be a whole number from 4, not the number 3"):
+        auditor.run(spec(tmp_path, min_judged=3))
 
 
 def test_a_reader_that_cannot_be_imported_is_named(tmp_path, monkeypatch):

@@ -37,7 +37,7 @@ def spec(folder: Path, rows: list[tuple[str, ...]], *, on_references: bool) -> d
     }
     return {
         "name": "splits",
-        "cases": {**files, "split": "split", "input": "text", "min_judged": 2},
+        "cases": {**files, "split": "split", "input": "text"},
         "fields": {"total": {"type": "decimal"}},
         "consumers": {"ledger": {"adapter": "python", "root": str(folder), "reads": {"total": "parsers:total"}}},
     }
