@@ -371,7 +371,7 @@ def test_what_completions_are_is_checked_key_by_key(tmp_path):
         "payload = 'strickt'": ["must be strict, fenced or module:function, not 'strickt'"],
         "max_blocked = 20": ["must be a share from 0 to 1, not the number 20"],
         "min_judged = 3": ["must be a whole number from 4, not the number 3"],
-        "abstain = [1]": ["must be a list of texts, not [1]"],
+        "abstain = [1]": ["must be a list of texts, not a list"],
     }
     for line, expected in wrong.items():
         text = f"""
