@@ -40,9 +40,9 @@ def gate_of(counts: CaseCounts, columns: Iterable[Column], spec: AuditSpec) -> G
     return Gate(not reason, reason, cases.min_judged, cases.max_blocked)
 
 
-def gate_note(gate: Gate, *, stored: bool) -> tuple[str, ...]:
-    """Say that the gate is closed, and where the cases are that were not judged."""
-    if gate.open:
+def gate_note(gate: Gate, counts: CaseCounts, *, stored: bool) -> tuple[str, ...]:
+    """Say that the gate is closed, and where the cases are that were not judged; too few cases say so themselves."""
+    if gate.open or counts.judged == counts.expected:
         return ()
     where = f"; {INCIDENT} in the run's folder lists what was not judged" if stored else ""
     return (f"content gate closed, so content rates are not to be compared: {gate.reason}{where}",)

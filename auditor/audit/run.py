@@ -307,7 +307,7 @@ def _score(
         gate=gate,
         gold_in_input=loaded.gold_in_input,
         notes=loaded.notes
-        + gate_note(gate, stored=store)
+        + gate_note(gate, loaded.cases, stored=store)
         + tuple(one.text for one in loaded.blocked)
         + (() if withhold else column_notes(columns))
         + decoded.notes,
