@@ -13,13 +13,16 @@ from auditor.audit.consumers import Starting, wants_payload
 from auditor.audit.decoding import Decoded, start_and_decode
 from auditor.audit.emulated import columns_apart, labelled
 from auditor.audit.events import CasesLoaded, Event, Phase, RunFinished, Tell, nobody
+from auditor.audit.gate import INCIDENT, gate_note, gate_of, incident_text, with_gate
 from auditor.audit.kept import Kept
+from auditor.audit.replies import reply_reader
 from auditor.audit.summary import (
     all_columns,
     column_notes,
     make_run,
     manifest_sha256,
     mark_untrusted,
+    split_columns,
     summarise_consumers,
     summarise_fields,
     summarise_probes,
@@ -86,7 +89,9 @@ def _audit(
     tell: Tell,
 ) -> Generator[Event, None, None]:
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
-    loaded = load(spec, connection, payloads=payloads)
+    with reply_reader(spec) as reader:
+        loaded = load(spec, connection, payloads=payloads, reader=None if reader is None else reader.read)
+        texts = {} if reader is None else reader.kept()
     yield CasesLoaded(loaded.cases)
     kept = Kept(runs_folder(spec) if store else None, spec, manifest_sha256(spec, loaded.manifest_rows_sha256))
     try:
@@ -99,12 +104,14 @@ def _audit(
     yield Phase("comparing, and looking for bugs")
     spec = decoded.emulated.ordered(spec)
     create_judged(connection, spec, decoded.deciding, decoded.index, payloads=payloads)
-    run = _score(connection, spec, loaded, decoded, broken_references, payloads=payloads)
+    run = _score(connection, spec, loaded, decoded, broken_references, payloads=payloads, store=store)
     folder = None
     if store:
         if decoded.emulated.undecided:
             create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
-        folder = write_run(connection, run, runs_folder(spec), spec, loaded.files)
+        if run.gate is not None and not run.gate.open:
+            texts[INCIDENT] = incident_text(loaded.incidents(connection))
+        folder = write_run(connection, run, runs_folder(spec), spec, loaded.files, texts)
     kept.clear()
     yield RunFinished(run, folder)
 
@@ -117,6 +124,7 @@ def _score(
     on_broken: BrokenReferences,
     *,
     payloads: bool,
+    store: bool,
 ) -> Run:
     patterns = count_patterns(connection, decoded.deciding)
     broken = list_broken(
@@ -126,7 +134,9 @@ def _score(
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
     hints = {name: field_hints(session.plan, readiness[name]) for name, session in decoded.sessions.items()}
     columns = all_columns(spec, patterns, readiness, hints, withhold_rates=withhold)
-    columns = labelled(columns, decoded.emulated)
+    columns = with_gate(labelled(columns, decoded.emulated), spec.cases)
+    gate = gate_of(loaded.cases, columns, spec)
+    splits = with_gate(split_columns(connection, spec, columns, withhold_rates=withhold), spec.cases)
     probes = decoded.environments
     probed = {one.consumer: one for one in probes.of_consumers}
     columns = add_environments(connection, spec, columns, decoded.deciding, decoded.index, probes.singles, probed)
@@ -145,8 +155,8 @@ def _score(
     findings = find(context)
     fields = summarise_fields(connection, spec, patterns, decoded.index, withhold_rates=withhold)
     notes = column_notes(columns)
-    columns = mark_untrusted(columns, untrusted_by(findings))
-    columns += columns_apart(
+    columns = mark_untrusted((*columns, *splits), untrusted_by(findings))
+    apart = columns_apart(
         connection,
         spec,
         decoded.emulated,
@@ -156,6 +166,7 @@ def _score(
         payloads=payloads,
         withhold_rates=withhold,
     )
+    columns += with_gate(apart, spec.cases)
     return make_run(
         spec,
         manifest=manifest_sha256(spec, loaded.manifest_rows_sha256),
@@ -168,6 +179,12 @@ def _score(
         findings=findings,
         broken=broken,
         withhold_rates=withhold,
-        notes=tuple(one.text for one in loaded.blocked) + (() if withhold else notes) + decoded.notes,
+        gate=gate,
+        gold_in_input=loaded.gold_in_input,
+        notes=loaded.notes
+        + gate_note(gate, loaded.cases, stored=store)
+        + tuple(one.text for one in loaded.blocked)
+        + (() if withhold else notes)
+        + decoded.notes,
         probe=summarise_probes(spec, decoded.environments.level, decoded.environments.of_consumers),
     )

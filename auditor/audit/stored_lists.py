@@ -8,9 +8,10 @@ from pathlib import Path
 
 import duckdb
 
+from auditor.audit.replies import stored_reader
 from auditor.errors import InternalError, StoreError
 from auditor.load.case_rows import create_cases
-from auditor.model.run import Run
+from auditor.model.run import Column, Run
 from auditor.model.verdicts import STATUS_OF, VERDICT_OF
 from auditor.score.verdict_table import TYPED
 from auditor.spec.models import AuditSpec
@@ -31,13 +32,13 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
         connection.execute("CREATE TABLE warnings (unit BIGINT, consumer INTEGER, warning VARCHAR)")
     spec = _stored_spec(run, folder)
     ((with_payloads,),) = connection.execute("SELECT count(payload) > 0 FROM outcomes").fetchall()
-    create_cases(spec, connection, payloads=with_payloads)
+    create_cases(spec, connection, payloads=with_payloads, reader=stored_reader(spec, folder))
     _create_judged_cases(connection, payloads=with_payloads)
     columns = [
         f"({literal(one.field)}, {literal(one.consumer)}, {position},"
         f" {_number(run, one.consumer)}, {_decoder(run, spec, one.field, one.consumer)})"
         for name in spec.fields
-        for position, one in enumerate((column for column in run.columns if column.field == name), 1)
+        for position, one in enumerate(_whole_columns(run, name), 1)
     ]
     names = [consumer.name for consumer in run.consumers]
     return connection.sql(f"""
@@ -50,6 +51,11 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
         LEFT JOIN outcomes u ON u.unit = j.p_unit LEFT JOIN outcomes t ON t.unit = j.r_unit
         LEFT JOIN faults f ON f.unit = j.p_unit AND f.consumer = c.number
         LEFT JOIN warnings w ON w.unit = j.p_unit AND w.consumer = c.number""")
+
+
+def _whole_columns(run: Run, field: str) -> list[Column]:
+    """Give the columns of a field that are of no split alone."""
+    return [column for column in run.columns if column.field == field and column.split == "all"]
 
 
 def stored_moves(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:

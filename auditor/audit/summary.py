@@ -19,6 +19,7 @@ from auditor.model.decoding import Readiness
 from auditor.model.dependence import Probed, ProbedEnvironment, ProbeSummary
 from auditor.model.environment import Environment
 from auditor.model.figures import no_right_answer
+from auditor.model.gate import Gate
 from auditor.model.run import (
     BrokenReference,
     CaseCounts,
@@ -33,6 +34,7 @@ from auditor.probe import Level
 from auditor.score.columns import (
     ColumnTraits,
     PatternCounts,
+    count_patterns,
     make_columns,
     string_equality,
     usable_everywhere,
@@ -139,6 +141,29 @@ def all_columns(
     return tuple(columns)
 
 
+def split_columns(
+    connection: DuckDBPyConnection, spec: AuditSpec, columns: Iterable[Column], *, withhold_rates: bool
+) -> tuple[Column, ...]:
+    """Give every column again for each split of the cases, with what the whole column says of its consumer."""
+    if spec.cases.split is None:
+        return ()
+    whole = tuple(columns)
+    readers = {field: tuple(one.consumer for one in whole if one.field == field) for field in spec.fields}
+    found = connection.execute("SELECT DISTINCT split FROM judged WHERE split IS NOT NULL ORDER BY 1").fetchall()
+    parts: list[Column] = []
+    for (name,) in found:
+        patterns = count_patterns(connection, readers, split=name)
+        for field, counts in patterns.items():
+            of_field = {one.consumer: one for one in whole if one.field == field}
+            traits = {
+                consumer: ColumnTraits(one.label, one.scope, one.scope_note, one.hints, one.label_note)
+                for consumer, one in of_field.items()
+            }
+            made = make_columns(counts, traits, withhold_rates=withhold_rates)
+            parts += [replace(one, split=name) for one in made]
+    return tuple(parts)
+
+
 def _traits(consumer: ConsumerSpec, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
     scope = ready.scope_of(field)
     note = ready.scope_note if scope == ready.scope else ""
@@ -204,6 +229,8 @@ def make_run(
     withhold_rates: bool,
     notes: tuple[str, ...],
     probe: ProbeSummary,
+    gate: Gate,
+    gold_in_input: dict[str, int],
 ) -> Run:
     """Give the finished run."""
     created = created_at()
@@ -229,4 +256,6 @@ def make_run(
         notes=tuple(f"{one.why}, so nothing here is about it" for one in spec.left_out) + notes,
         left_out=spec.left_out,
         probe=probe,
+        gate=gate,
+        gold_in_input=gold_in_input,
     )

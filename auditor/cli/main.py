@@ -14,6 +14,7 @@ from auditor.cli.consumer import check
 from auditor.cli.discover import discover
 from auditor.cli.doctor import doctor
 from auditor.cli.exits import exiting
+from auditor.cli.import_log import import_log
 from auditor.cli.init import init
 from auditor.cli.raw_strings import TakesRawStrings
 from auditor.cli.read import read
@@ -35,6 +36,8 @@ app = typer.Typer(
 
 for command in (run, read, report, runs, schema, init, discover, doctor, record):
     app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
+
+app.command(name="import")(exiting(import_log))
 
 consumer = typer.Typer(no_args_is_help=True, help="Work on one consumer.", rich_markup_mode=None)
 consumer.command()(exiting(check))

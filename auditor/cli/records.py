@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from auditor.errors import LoadError, Mistake
-from auditor.load.completions import read_completion
 from auditor.load.finish import outcome_of
+from auditor.load.payload import read_completion
 
 #: Rows that are looked at, at most. They are all of most files, so that what is said of the values holds of all.
 SAMPLE = 50_000

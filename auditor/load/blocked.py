@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from auditor.load.parts import RoleTable
@@ -17,10 +18,39 @@ _FIRST: Final = 5
 _LONGEST: Final = 80  # characters of a finish reason or an error, which a provider may fill with a page
 
 _FINISH = f"coalesce('finish reason ' || left(nullif(finish, ''), {_LONGEST}), 'no finish reason')"
-_REASON = f"""CASE outcome
-    WHEN 'malformed' THEN why
-    WHEN 'transport' THEN coalesce(left(nullif(trim(why), ''), {_LONGEST}), {_FINISH})
-    ELSE {_FINISH} END"""
+_REASON = f"coalesce(left(nullif(trim(why), ''), {_LONGEST}), {_FINISH})"
+
+
+@dataclass(frozen=True)
+class Incident:
+    """An expected case that was not judged: what came of it, and the reply as it was, where there was one."""
+
+    case_id: str
+    verdict: str
+    finish: str | None
+    error: str | None
+    text: str | None
+
+
+def incidents(predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection) -> list[Incident]:
+    """Give every expected case that was not judged, in file order; those without a prediction come last."""
+    try:
+        rows = predictions.scan(connection, ("id", "outcome", "finish", "why", "reply"))
+        expected = references.scan(connection, ("id",), numbered=False)
+        arrived = connection.execute(f"""
+            SELECT id, outcome, finish, why, reply FROM (
+                SELECT id, min(outcome) AS outcome, min(ordinal) AS ordinal, arg_min(finish, ordinal) AS finish,
+                    arg_min(why, ordinal) AS why, arg_min(reply, ordinal) AS reply
+                FROM {rows} WHERE outcome <> 'judged' GROUP BY id
+            ) SEMI JOIN (SELECT id FROM {expected}) USING (id) ORDER BY ordinal""").fetchall()
+        missing = connection.execute(f"""
+            SELECT id FROM (SELECT id, min(ordinal) AS ordinal FROM {references.scan(connection, ("id",))} GROUP BY id)
+            ANTI JOIN (SELECT id FROM {predictions.scan(connection, ("id",), numbered=False)}) USING (id)
+            ORDER BY ordinal""").fetchall()
+    finally:
+        predictions.release()
+        references.release()
+    return [Incident(*row) for row in arrived] + [Incident(case, "missing", None, None, None) for (case,) in missing]
 
 
 def blocked_classes(

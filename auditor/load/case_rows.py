@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
+from auditor.load.contract import Reader
 from auditor.load.pairs import judged_value, wide_sql
 from auditor.load.parts import RoleTable
 from auditor.load.roles import open_roles
@@ -11,12 +12,14 @@ from auditor.spec.models import AuditSpec
 from auditor.sql import literal
 
 
-def create_cases(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bool) -> None:
+def create_cases(
+    spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bool, reader: Reader | None = None
+) -> None:
     """Create the table `cases`: case_id, field, outcome, prediction, reference (tokens), payload, reference_payload.
 
     A row per expected case and field. The files are those that `load` has read, so nothing is proved again.
     """
-    roles = open_roles(spec, connection, payloads)
+    roles = open_roles(spec, connection, payloads, reader)
     predictions, references = roles.predictions, roles.references
     values = ", ".join(
         f"{{'field': {literal(name)}, 'prediction': {_token(predictions, index, judged_value(index))},"

@@ -10,7 +10,9 @@ import duckdb
 from auditor.database import first_line, no_room, raise_memory_limit, suit
 from auditor.errors import LoadError
 from auditor.load.blocked import blocked_classes
+from auditor.load.census import load_notes
 from auditor.load.checks import fields_of, no_match, require_fields, require_places, require_sent
+from auditor.load.contract import Reader
 from auditor.load.files import mistake
 from auditor.load.identity import identify_predictions, identify_references
 from auditor.load.loaded import Loaded
@@ -27,31 +29,37 @@ from auditor.load.pairs import (
 )
 from auditor.load.parts import RoleTable
 from auditor.load.roles import Roles, open_roles
+from auditor.load.splits import check_splits, gold_in_input, gold_notes
 from auditor.model.run import CaseCounts
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec
 
 
-def load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bool = False) -> Loaded:
+def load(
+    spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bool = False, reader: Reader | None = None
+) -> Loaded:
     """Read predictions and references into the table `pairs` of `connection`; LoadError says what cannot be read.
 
-    With `payloads`, each pair also holds the whole object that its prediction came in, and its reference's.
+    With `payloads`, each pair also holds the whole object that its prediction came in, and its reference's. `reader`
+    calls the spec's own function that takes the payload out of a reply.
     """
     order = connection.execute("SELECT current_setting('preserve_insertion_order')").fetchall()[0][0]
     connection.execute("SET preserve_insertion_order = true")  # the proofs of order read rows as they stand
     try:
-        return _load_in_memory(spec, connection, payloads)
+        return _load_in_memory(spec, connection, payloads, reader)
     except (duckdb.Error, OSError) as error:
         raise _unreadable(spec, error) from error
     finally:
         connection.execute(f"SET preserve_insertion_order = {order}")
 
 
-def _load_in_memory(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Loaded:
+def _load_in_memory(
+    spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool, reader: Reader | None
+) -> Loaded:
     """Load, from the start again with more memory where that ran out: most statements read streams, which end."""
     while True:
         try:
-            return _load(spec, connection, payloads)
+            return _load(spec, connection, payloads, reader)
         except duckdb.OutOfMemoryException:
             connection.execute("DROP TABLE IF EXISTS pairs")
             if not raise_memory_limit(connection):
@@ -66,8 +74,8 @@ def _unreadable(spec: AuditSpec, error: duckdb.Error | OSError) -> LoadError:
     return mistake(files, f"could not be read: {first_line(error)}", "is one of the files damaged?")
 
 
-def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Loaded:
-    roles = open_roles(spec, connection, payloads)
+def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool, reader: Reader | None) -> Loaded:
+    roles = open_roles(spec, connection, payloads, reader)
     predictions, references = roles.predictions, roles.references
     suit(connection, sum(part.file.path.stat().st_size for part in (*predictions.parts, *references.parts)))
     try:
@@ -81,10 +89,15 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
         cases = _case_counts(connection, expected, unrelated)
         if cases.missing == expected:
             raise no_match(predictions, references, connection)
+        check_splits(spec, predictions, references, connection)
+        gold = gold_in_input(spec, predictions, references, connection)
+        finish_reasons = _finish_reasons(predictions, references, connection)
         return Loaded(
             cases=cases,
             blocked=blocked_classes(predictions, references, connection, cases),
-            finish_reasons=_finish_reasons(predictions, references, connection),
+            finish_reasons=finish_reasons,
+            notes=(*load_notes(predictions, finish_reasons), *gold_notes(gold, cases.expected)),
+            gold_in_input=gold,
             sources=(*_sources(predictions), *_sources(references)),
             manifest_rows_sha256=manifest.sha256(),
             carried=_carried(roles, connection, tuple(spec.fields)),
@@ -119,7 +132,7 @@ def _create_pairs(
     ids = identify_predictions(predictions, connection, fields)
     require_fields(predictions, connection, fields)
     require_fields(references, connection, fields)
-    create_pairs(predictions, references, connection, spec.fields, payloads)
+    create_pairs(predictions, references, connection, spec.fields, payloads, spec.cases.split is not None)
     return take_unrelated(connection, ids, predictions.count, references.count)
 
 
@@ -160,5 +173,6 @@ def _carried(roles: Roles, connection: duckdb.DuckDBPyConnection, fields: Sequen
 def _sources(table: RoleTable) -> list[dict[str, Any]]:
     role = f"{table.layout.role}s"
     return [
-        {"path": part.file.name, "role": role, "sha256": part.file.sha256, "rows": part.count} for part in table.parts
+        {"path": part.file.name, "role": role, "sha256": part.file.sha256, "rows": part.count // part.epochs}
+        for part in table.parts
     ]

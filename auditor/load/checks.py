@@ -14,9 +14,10 @@ from auditor.spec.models import AuditSpec
 
 
 def require_places(spec: AuditSpec, predictions: RoleTable, references: RoleTable) -> None:
-    """Refuse a column of the locale or jurisdiction that neither side has."""
+    """Refuse a column of the locale, jurisdiction, split or input that neither side has."""
     names = predictions.names | references.names
-    for key, given in (("locale", spec.cases.locale), ("jurisdiction", spec.cases.jurisdiction)):
+    for key in ("locale", "jurisdiction", "split", "input"):
+        given = getattr(spec.cases, key)
         if given and key not in names:
             known = list(dict.fromkeys((*predictions.all_names(), *references.all_names())))
             raise mistake(f"[cases] {key}", f"no file has the column {given!r}", among(given, known))

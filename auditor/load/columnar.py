@@ -78,6 +78,8 @@ def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, exclud
         ordinal = "position + 1"
     _add(columns, "locale", columnar.text(layout.locale))
     _add(columns, "jurisdiction", columnar.text(layout.jurisdiction))
+    for name, column in layout.traits:
+        _add(columns, name, columnar.text([column]))
     carried = None
     if layout.form == "long":
         _add(columns, "field", columnar.text(["field"]))
@@ -137,13 +139,18 @@ def _add(columns: dict[str, Value], name: str, value: Value | None) -> None:
 
 
 def _add_outcome(columns: dict[str, Value], columnar: ColumnarFile, layout: Layout) -> None:
-    finish, error = columnar.text(layout.finish), columnar.text(layout.error)
+    finish, error, refusal = (columnar.text(names) for names in (layout.finish, layout.error, layout.refusal))
     _add(columns, "finish", finish)
-    outcome = outcome_sql(finish.sql, layout.assume_finish) if finish else "'judged'"
+    outcome = outcome_sql(finish.sql, layout.assume_finish, layout.contract.outcomes) if finish else "'judged'"
+    if refusal:
+        given = f"{refusal.sql} IS NOT NULL AND {refusal.sql} <> ''"
+        outcome = f"CASE WHEN {given} THEN 'refused' ELSE {outcome} END"
+        columns["why"] = Value(f"CASE WHEN {given} THEN 'a refusal in the reply' END")
     if error:
         outcome = f"CASE WHEN {error.sql} IS NOT NULL AND {error.sql} <> '' THEN 'transport' ELSE {outcome} END"
-        columns["why"] = Value(error.sql)
-    if finish or error:
+        said = columns["why"].sql if refusal else "NULL"
+        columns["why"] = Value(f"coalesce(nullif({error.sql}, ''), {said})")
+    if finish or error or refusal:
         columns["outcome"] = Value(outcome)
 
 

@@ -9,29 +9,34 @@ from dataclasses import replace
 
 from auditor.load.columnar import ColumnarFile
 from auditor.load.files import SourceFile
+from auditor.load.finish import TOOL_REASONS
 from auditor.load.json_lines import members
-from auditor.load.layout import Layout
-from auditor.load.malformed import why_malformed, why_no_text
+from auditor.load.layout import TOOL, Layout
+from auditor.load.malformed import why_no_text
 from auditor.load.parts import CompletionKeys, Part
-from auditor.load.rows import Rows, case_columns, errors_of, member, outcomes_of, part_of, value_at
+from auditor.load.payload import PayloadReader
+from auditor.load.rows import RawValues, Rows, case_columns, errors_of, outcomes_of, part_of, trait_columns
 from auditor.load.spool import Spool
-from auditor.load.tokens import escape_surrogates, token_of
+from auditor.load.tokens import escape_surrogates
 
 _BATCH = 10_000
 _SHOWN = 100
+_NO_INPUT = "the reply calls a tool, and its text is no JSON"
 
 
 def open_columnar_completions(columnar: ColumnarFile, layout: Layout, payloads: bool) -> Part:
     """Give the completions of a CSV or Parquet file as a part."""
     part = completions_part(columnar.file, layout, _rows(columnar, layout), payloads)
     places = {"locale": layout.locale, "jurisdiction": layout.jurisdiction}
+    places |= {name: (column,) for name, column in layout.traits}
     absent = {name for name, columns in places.items() if not set(columns).intersection(columnar.names)}
     columns = {name: value for name, value in part.columns.items() if name not in absent}
     return replace(part, columns=columns, header=tuple(columnar.names))
 
 
 def _rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
-    names = [layout.id, *layout.locale, *layout.jurisdiction, *layout.finish, *layout.error, layout.completion]
+    names = [layout.id, *layout.locale, *layout.jurisdiction, *layout.outcome_names, *layout.trait_names]
+    names.append(layout.completion)
     selected = ", ".join(
         value.as_token() if (value := columnar.value(name)) is not None else "CAST(NULL AS VARCHAR)" for name in names
     )
@@ -48,71 +53,72 @@ def _rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
 def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], payloads: bool) -> Part:
     """Read the completions that ended cleanly; the outcome of every case is a column beside its fields.
 
-    The completion itself is kept as the payload of its fields where `payloads` are asked for, and there alone.
+    What was read is kept as the payload of its fields where `payloads` are asked for, and there alone; of what was not
+    judged the text is kept.
     """
+    reader = PayloadReader(layout.contract, layout.fields)
     unsent = set(layout.fields)
     keys: dict[str, None] = {}
-    read_count = 0
     names = [f"v{index}" for index in range(len(layout.fields))]
-    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", "why", *names, "payload"])
+    traits = [name for name, _ in layout.traits]
+    spool = Spool(["id", "locale", "jurisdiction", "finish", *traits, "outcome", "why", *names, "payload", "reply"])
     for rows in batches:
         case = case_columns(file, layout, rows)
         outcomes = outcomes_of(layout, rows, case[3])
         why = errors_of(layout, rows, outcomes)
-        values: list[list[str | None]] = [[None] * len(outcomes) for _ in names]
-        whole: list[str | None] = [None] * len(outcomes)
-        for index, completion in enumerate(rows.columns[layout.completion]):
-            if outcomes[index] != "judged":
-                continue
-            text = _completion_text(completion)
-            read = None if text is None else read_completion(text, layout.fields)
-            if read is None:
-                outcomes[index] = "malformed"
-                why[index] = why_no_text(completion) if text is None else _why(text, layout.fields)
-                continue
-            whole[index] = text if payloads else None
-            read_count += 1
-            if read_count <= _SHOWN and text is not None:
+        replies = [reply_text(raw) for raw in rows.columns[layout.completion]]
+        values, whole = _read_batch(reader, layout, rows, (case[3], replies, outcomes, why))
+        for text in whole:
+            if text is not None and reader.census.taken <= _SHOWN:
                 keys.update(dict.fromkeys(key for key, _ in members(text)))
-            for column, value in zip(values, read, strict=True):
-                column[index] = value
         unsent -= {name for name, column in zip(layout.fields, values, strict=True) if column.count(None) < len(column)}
-        spool.add([*case, outcomes, why, *values, whole])
+        kept = [None if outcome == "judged" else reply for outcome, reply in zip(outcomes, replies, strict=True)]
+        given = [*case, *trait_columns(layout, rows), outcomes, why, *values]
+        spool.add([*given, whole if payloads else [None] * len(whole), kept])
     spool.close()
-    found = CompletionKeys(read_count, frozenset(unsent), tuple(keys))
-    return replace(part_of(file, layout, spool), completions=found)
+    found = CompletionKeys(reader.census.taken, frozenset(unsent), tuple(keys))
+    return replace(part_of(file, layout, spool), completions=found, census=reader.census)
 
 
-def _completion_text(raw: str | None) -> str | None:
+_Cases = tuple[RawValues, Sequence[str | None], list[str], list[str | None]]
+
+
+def _read_batch(
+    reader: PayloadReader, layout: Layout, rows: Rows, cases: _Cases
+) -> tuple[list[list[str | None]], list[str | None]]:
+    """Read the replies that ended cleanly into a column per field; where one cannot be read its outcome changes."""
+    finishes, replies, outcomes, why = cases
+    values: list[list[str | None]] = [[None] * len(outcomes) for _ in layout.fields]
+    whole: list[str | None] = [None] * len(outcomes)
+    ended = [index for index, outcome in enumerate(outcomes) if outcome == "judged"]
+    texts = {index: text for index in ended if (text := replies[index]) is not None}
+    objects = dict(zip(texts, reader.objects(list(texts.values())), strict=True))
+    from_tools = rows.columns.get(TOOL)
+    for index in ended:
+        if from_tools is None or from_tools[index] is None:
+            calls_tool = (finishes[index] or layout.assume_finish or "").lower() in TOOL_REASONS
+            if calls_tool and not (replies[index] or "").lstrip().startswith("{"):
+                outcomes[index], why[index] = "unknown", _NO_INPUT
+                continue
+        if index not in texts:
+            reader.census.ended += 1
+            outcomes[index], why[index] = "malformed", why_no_text(rows.columns[layout.completion][index])
+            continue
+        taken, seen = objects[index]
+        read, wrong = reader.read(texts[index], taken, seen)
+        if read is None:
+            outcomes[index], why[index] = "malformed", wrong
+            continue
+        whole[index] = taken
+        for column, value in zip(values, read, strict=True):
+            column[index] = value
+    return values, whole
+
+
+def reply_text(raw: str | None) -> str | None:
+    """Give the text of a reply from its JSON source: a string's content, an object as it is; None for all else."""
     if raw is None:
         return None
     if raw[0] == '"':
         return escape_surrogates(json.loads(raw))
     return raw if raw[0] == "{" else None
-
-
-def read_completion(text: str, fields: dict[str, tuple[str, ...]]) -> list[str | None] | None:
-    """Give the token of each field in the text of a completion, or None where it is malformed."""
-    try:
-        return _read(text, fields)
-    except (ValueError, RecursionError):  # not JSON, no object, or a wanted key that occurs twice
-        return None
-
-
-def _why(text: str, fields: dict[str, tuple[str, ...]]) -> str:
-    return why_malformed(text, lambda text: _read(text, fields))
-
-
-def _read(text: str, fields: dict[str, tuple[str, ...]]) -> list[str | None]:
-    found = members(text)
-    return [_at_first(found, paths) for paths in fields.values()]
-
-
-def _at_first(found: Sequence[tuple[str, str]], paths: Sequence[str]) -> str | None:
-    path = paths[0]
-    value = member(found, path)
-    if value is None and "." in path:
-        first, *rest = path.split(".")
-        outer = member(found, first)
-        value = None if outer is None else value_at(outer, rest)
-    return None if value is None else token_of(value)

@@ -7,6 +7,7 @@ import difflib
 import hashlib
 import os
 import re
+import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,6 +133,8 @@ def _examined(path: Path, folder: Path) -> SourceFile:
 
 
 def _format(path: Path, head: bytes) -> str:
+    if head.startswith(_PACKED["zip, or a spreadsheet"]) and _is_eval_log(path):
+        return "eval"
     for packed, magic in _PACKED.items():
         if head.startswith(magic):
             raise mistake(path.name, f"is compressed ({packed})", "unpack it first")
@@ -140,6 +143,15 @@ def _format(path: Path, head: bytes) -> str:
     if known := FORMAT_OF_SUFFIX.get(path.suffix.lower()):
         return known
     return "jsonl" if head.removeprefix(_UTF8_MARK).lstrip().startswith(b"{") else "csv"
+
+
+def _is_eval_log(path: Path) -> bool:
+    """Say whether a zip is a log of Inspect AI."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            return any(name == "header.json" or name.startswith("_journal/") for name in packed.namelist())
+    except (zipfile.BadZipFile, OSError):
+        return False
 
 
 _LONE_RETURN = re.compile(rb"\r[^\n]")
@@ -155,7 +167,7 @@ def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
     offset, tail, edge = 0, b"", b""
     for chunk in chunks:
         digest.update(chunk)
-        if file.format != "parquet" and not (chunk.isascii() and decoder.getstate()[0] == b""):
+        if file.format not in ("parquet", "eval") and not (chunk.isascii() and decoder.getstate()[0] == b""):
             try:
                 decoder.decode(chunk)
             except UnicodeDecodeError as error:

@@ -26,6 +26,13 @@ ESCAPED_KEY = re.compile(rb'\\[u/][^"\n]*"\s*:')
 _scan = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).raw_decode
 
 
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} in the JSON")
+
+
+_scan_strictly = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_constant).raw_decode
+
+
 @dataclass(frozen=True)
 class Records:
     """Some records of a file: a source text (or None) per record, for each wanted key."""
@@ -35,8 +42,12 @@ class Records:
     whole: list[list[tuple[str, str]]] | None = None  # all members of each record, when asked for
 
 
-def members(text: str) -> list[tuple[str, str]]:
-    """Give the keys of a JSON object with the source texts of their values; ValueError where `text` is no object."""
+def members(text: str, *, constants: bool = True) -> list[tuple[str, str]]:
+    """Give the keys of a JSON object with the source texts of their values; ValueError where `text` is no object.
+
+    Without `constants`, NaN and Infinity are a ValueError anywhere: they are no JSON, but many readers take them.
+    """
+    scan = _scan if constants else _scan_strictly
     position = _skip(text, 0)
     if text[position : position + 1] != "{":
         raise json.JSONDecodeError("is not a JSON object", text, position)
@@ -52,7 +63,7 @@ def members(text: str) -> list[tuple[str, str]]:
         if text[position : position + 1] != ":":
             raise json.JSONDecodeError("':' is expected", text, position)
         start = _skip(text, position + 1)
-        position = _scan(text, start)[1]
+        position = scan(text, start)[1]
         found.append((key, text[start:position]))
         position = _skip(text, position)
         mark = text[position : position + 1]
@@ -61,6 +72,14 @@ def members(text: str) -> list[tuple[str, str]]:
         if mark != ",":
             raise json.JSONDecodeError("',' or '}' is expected", text, position)
         position = _skip(text, position + 1)
+
+
+def scan_value(text: str, position: int) -> int:
+    """Give where the JSON value ends that starts at a position; ValueError where there is none."""
+    try:
+        return int(_scan(text, position)[1])
+    except StopIteration as stop:  # of a scanner that is asked beyond the end
+        raise json.JSONDecodeError("a value is expected", text, int(stop.value or position)) from stop
 
 
 def _skip(text: str, position: int) -> int:

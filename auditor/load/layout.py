@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from auditor.errors import LoadError, Mistake
+from auditor.load.contract import STRICT, Contract
 from auditor.load.files import SourceFile, mistake, near_hint
 from auditor.load.json_lines import all_keys
 from auditor.spec.models import AuditSpec, FieldSpec
@@ -15,6 +16,12 @@ Role = Literal["prediction", "reference"]
 Form = Literal["columns", "long", "completions"]
 
 _FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
+
+#: What a case may have beside its values: keys of the spec that name a column.
+TRAITS = ("split", "input")
+
+#: The column of logs that says that the completion is the input of a tool that the reply calls.
+TOOL = "\0tool"
 
 
 @dataclass(frozen=True)
@@ -33,18 +40,41 @@ class Layout:
     jurisdiction: tuple[str, ...]
     finish: tuple[str, ...] = ()
     error: tuple[str, ...] = ()
+    refusal: tuple[str, ...] = ()
+    traits: tuple[tuple[str, str], ...] = ()  # what the spec names beside: `split` or `input`, and its column
     completion: str = ""
     assume_finish: str | None = None
-    named: tuple[str, ...] = ()  # those of finish and error that the spec names: they must occur
+    named: tuple[str, ...] = ()  # those of finish, error and refusal that the spec names: they must occur
+    contract: Contract = STRICT
     other: str = ""  # long form: the column of the other role, when one file is both
+
+    @property
+    def trait_names(self) -> tuple[str, ...]:
+        """Names of the columns with traits of a case."""
+        return tuple(column for _, column in self.traits)
+
+    @property
+    def outcome_names(self) -> tuple[str, ...]:
+        """Names of what says whether a case is judged."""
+        return (*self.finish, *self.error, *self.refusal)
 
     @property
     def reserved(self) -> frozenset[str]:
         """Names that are no part of a payload."""
-        return frozenset((self.id, *self.locale, *self.jurisdiction, *self.finish, *self.error, self.completion))
+        return frozenset(
+            (self.id, *self.locale, *self.jurisdiction, *self.outcome_names, *self.trait_names, self.completion)
+        )
 
 
-def layout_of(spec: AuditSpec, role: Role, file: SourceFile, names: Sequence[str], *, both: bool = False) -> Layout:
+def layout_of(
+    spec: AuditSpec,
+    role: Role,
+    file: SourceFile,
+    names: Sequence[str],
+    *,
+    both: bool = False,
+    contract: Contract = STRICT,
+) -> Layout:
     """Decide how a file with the columns `names` (for JSON lines: the keys of its first lines) is read.
 
     `both` says that the file holds predictions and references: then no reference is where a prediction is.
@@ -66,7 +96,10 @@ def layout_of(spec: AuditSpec, role: Role, file: SourceFile, names: Sequence[str
         error=_outcome_names(cases.error, ("error",) if completions else (), role),
         completion=(cases.completion or "completion") if completions else "",
         assume_finish=cases.assume_finish,
-        named=tuple(name for name in (cases.finish, cases.error) if name and role == "prediction"),
+        refusal=_outcome_names(cases.refusal, ("refusal",) if completions else (), role),
+        contract=contract,
+        traits=tuple((name, column) for name in TRAITS if (column := getattr(cases, name)) is not None),
+        named=tuple(name for name in (cases.finish, cases.error, cases.refusal) if name and role == "prediction"),
     )
     if file.format != "jsonl":  # a JSON line may carry a key that the first lines lack: all lines will tell
         require_named(file, layout, names)
@@ -81,6 +114,11 @@ def _paths(field: FieldSpec, role: Role, both: bool) -> tuple[str, ...]:
     if field.reference_path:
         return (field.reference_path,)
     return (field.name,) if both else tuple(dict.fromkeys((field.name, field.prediction_path)))
+
+
+def reference_paths(fields: Mapping[str, FieldSpec]) -> dict[str, tuple[str, ...]]:
+    """Give the paths where the references of a log may be."""
+    return {name: _paths(field, "reference", False) for name, field in fields.items()}
 
 
 def _outcome_names(given: str | None, usual: tuple[str, ...], role: Role) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from auditor.load.blocked import Incident, incidents
 from auditor.load.identity import reference_value
 from auditor.load.layout import Role
 from auditor.load.parts import RoleTable
@@ -36,6 +37,8 @@ class Loaded:
     rows_read: dict[str, int]
     predictions: RoleTable = field(repr=False, compare=False)
     references: RoleTable = field(repr=False, compare=False)
+    gold_in_input: dict[str, int] = field(default_factory=dict)  # by field, cases whose input holds the reference
+    notes: tuple[str, ...] = ()  # which finish reasons were met, and how payloads were read
 
     def case_at(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[int]) -> dict[int, str]:
         """Give the case id of each `first_row`; a negative one is a row of the references."""
@@ -84,6 +87,10 @@ class Loaded:
             return [token for (token,) in connection.execute(query).fetchall()]
         finally:
             table.release()
+
+    def incidents(self, connection: duckdb.DuckDBPyConnection) -> list[Incident]:
+        """Give every expected case that was not judged, with the reply as it was."""
+        return incidents(self.predictions, self.references, connection)
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -36,10 +36,9 @@ class FieldKeys:
     prediction: str
     reference: str
 
-    @property
-    def keys(self) -> str:
-        """The grouping set of the field."""
-        return f"({', '.join(('outcome', *self.columns, 'payload', 'reference_payload'))})"
+    def keys(self, of_split: str) -> str:
+        """Give the grouping set of the field, with `of_split` before its columns."""
+        return f"({of_split}{', '.join(('outcome', *self.columns, 'payload', 'reference_payload'))})"
 
     @property
     def place(self) -> str:
@@ -58,6 +57,7 @@ def create_pairs(
     connection: duckdb.DuckDBPyConnection,
     fields: Fields,
     payloads: bool,
+    splits: bool = False,
 ) -> None:
     """Create the table from two sources, joined on the id; one scan of the join groups every field by its own keys.
 
@@ -69,25 +69,29 @@ def create_pairs(
         for field in keys
         for column, expression in zip(field.columns, field.expressions, strict=True)
     )
+    split = "coalesce(r.split, p.split)" if splits else _NONE
+    of_split = "split, " if splits else ""
     joined = f"""
         SELECT r.ordinal AS reference_row, p.ordinal AS prediction_row,
             CASE WHEN r.id IS NULL THEN 'unrelated' ELSE coalesce(p.outcome, 'missing') END AS outcome,
             p.source_rows AS prediction_rows, r.source_rows AS reference_rows,
-            CASE WHEN {_JUDGED} THEN p.payload END AS payload, r.payload AS reference_payload, {expressions}
-        FROM {wide_sql(references, connection, fields, payloads)} AS r
-        FULL JOIN {wide_sql(predictions, connection, fields, payloads)} AS p ON r.id = p.id"""
+            CASE WHEN {_JUDGED} THEN p.payload END AS payload, r.payload AS reference_payload, {split} AS split,
+            {expressions}
+        FROM {wide_sql(references, connection, fields, payloads, splits)} AS r
+        FULL JOIN {wide_sql(predictions, connection, fields, payloads, splits)} AS p ON r.id = p.id"""
     grouped = f"""
-        SELECT outcome, payload, reference_payload, {", ".join(column for field in keys for column in field.columns)},
+        SELECT outcome, payload, reference_payload, {of_split}
+            {", ".join(column for field in keys for column in field.columns)},
             {", ".join(f"GROUPING(p{field.index}) AS g{field.index}" for field in keys)},
             count(*) AS n, coalesce(min(prediction_row), -min(reference_row)) AS first_row,
             sum(prediction_rows)::BIGINT AS prediction_rows, sum(reference_rows)::BIGINT AS reference_rows
-        FROM ({joined}) GROUP BY GROUPING SETS ({", ".join(field.keys for field in keys)})"""
+        FROM ({joined}) GROUP BY GROUPING SETS ({", ".join(field.keys(of_split) for field in keys)})"""
     connection.execute(f"""
         CREATE TABLE pairs AS SELECT outcome, {_by_field({f.index: literal(f.name) for f in keys})} AS field,
             {_by_field({field.index: field.prediction for field in keys})} AS prediction,
             {_by_field({field.index: field.reference for field in keys})} AS reference,
             payload, reference_payload, {_by_field({field.index: field.place for field in keys})} AS place,
-            n, first_row, prediction_rows, reference_rows
+            n, first_row, prediction_rows, reference_rows, {"split" if splits else _NONE} AS split
         FROM ({grouped})""")
 
 
@@ -140,14 +144,18 @@ def _by_field(expressions: Mapping[int, str]) -> str:
     return f"CAST(CASE {whens} END AS VARCHAR)"
 
 
-def wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, payloads: bool) -> str:
-    """Give a subquery with a row per case and a column `v0 v1 …` per field."""
+def wide_sql(
+    table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, payloads: bool, splits: bool = False
+) -> str:
+    """Give a subquery with a row per case and a column `v0 v1 …` per field, and with `splits` the case's split."""
+    traits = ("split",) if splits else ()
     reference = table.layout.role == "reference"
     if table.layout.form != "long":
         names = tuple(f"v{index}" for index in range(len(fields)))
-        scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *names, "payload"))
+        scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *traits, *names, "payload"))
         values = ", ".join(f"{reference_value(table, name).sql} AS {name}" if reference else name for name in names)
-        return f"(SELECT ordinal, 1 AS source_rows, id, locale, jurisdiction, outcome, payload, {values} FROM {scan})"
+        given = ", ".join(("id", "locale", "jurisdiction", "outcome", *traits, "payload"))
+        return f"(SELECT ordinal, 1 AS source_rows, {given}, {values} FROM {scan})"
     value = reference_value(table, "value").sql if reference else "value"
     values = ", ".join(
         f"max({value}) FILTER (field = {literal(name)}) AS v{index}" for index, name in enumerate(fields)
@@ -157,11 +165,12 @@ def wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fi
         member = f"CAST(to_json(field) AS VARCHAR) || ': ' || {table.value('value', 'value').as_json()}"
         members = f"string_agg({member}, ', ' ORDER BY field) FILTER (value IS NOT NULL)"
         payload = f"'{{' || coalesce({members}, '') || '}}'"
+    scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *traits, "field", "value"))
     return f"""(
         SELECT min(ordinal) AS ordinal, count(*) AS source_rows, id,
-            min(locale) AS locale, min(jurisdiction) AS jurisdiction,
+            min(locale) AS locale, min(jurisdiction) AS jurisdiction,{" min(split) AS split," if splits else ""}
             coalesce(min(outcome) FILTER (outcome <> 'judged'), 'judged') AS outcome, {payload} AS payload, {values}
-        FROM {table.scan(connection, ("id", "locale", "jurisdiction", "outcome", "field", "value"))} GROUP BY id)"""
+        FROM {scan} GROUP BY id)"""
 
 
 def create_pairs_of_one_source(pairs: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields) -> None:
@@ -227,7 +236,7 @@ def _group_rows(
     connection.execute(f"""
         CREATE TABLE pairs AS SELECT [{", ".join(map(literal, fields))}][field_number] AS field, 'judged' AS outcome,
             {prediction.as_json()} AS prediction, {reference.as_json()} AS reference,
-            {_NONE} AS payload, {_NONE} AS reference_payload, place, n, first_row
+            {_NONE} AS payload, {_NONE} AS reference_payload, place, n, first_row, {_NONE} AS split
         FROM ({grouped})""")
 
 

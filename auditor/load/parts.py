@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from auditor.load.census import Census
 from auditor.load.files import SourceFile
 from auditor.load.json_lines import all_keys
 from auditor.load.layout import Layout
@@ -61,6 +62,10 @@ class Part:
     ordinal: str = "ordinal"  # SQL of the 1-based number of a row
     header: tuple[str, ...] = ()  # of CSV and Parquet
     completions: CompletionKeys | None = None
+    census: Census | None = None  # of completions
+    left_out: int = 0  # rows that are other attempts of a case
+    epochs: int = 1  # of each row of references: a row stands for so many cases
+    epochs_of_log: int = 0  # of predictions: how often each sample was asked
 
     def all_names(self) -> Sequence[str]:
         """Give the columns of the file, or the keys of all its lines."""
@@ -81,8 +86,8 @@ class RoleTable:
 
     @property
     def count(self) -> int:
-        """Rows in all files."""
-        return sum(part.count for part in self.parts)
+        """Rows in all files, those apart that are other attempts."""
+        return sum(part.count - part.left_out for part in self.parts)
 
     @property
     def names(self) -> frozenset[str]:
@@ -136,7 +141,7 @@ class RoleTable:
         """Say where a row is: file and row."""
         for part in self.parts:
             if ordinal <= part.count:
-                return f"{part.file.name}, row {ordinal}"
+                return f"{part.file.name}, row {(ordinal - 1) // part.epochs + 1}"
             ordinal -= part.count
         return f"row {ordinal}"
 

@@ -29,7 +29,7 @@ _MARK = ESCAPED.encode()
 
 def spool_regular(file: SourceFile, layout: Layout, connection: duckdb.DuckDBPyConnection) -> Spool | None:
     """Give the rows of a large file of the long or columns form, or None where DuckDB is not proven to lose nothing."""
-    if file.path.stat().st_size < SMALLEST or layout.form == "completions" or layout.finish or layout.error:
+    if file.path.stat().st_size < SMALLEST or layout.form == "completions" or layout.outcome_names or layout.traits:
         return None
     import pyarrow
 

@@ -8,25 +8,30 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from auditor.errors import LoadError, Mistake
+from auditor.load.attempts import graded_attempts, referenced_epochs
 from auditor.load.columnar import ColumnarFile, open_columnar
 from auditor.load.completions import open_columnar_completions
-from auditor.load.files import Identity, SourceFile, find_files, mistake
+from auditor.load.contract import Contract, Reader, contract_of
+from auditor.load.files import FORMAT_OF_SUFFIX, Identity, SourceFile, find_files, mistake
 from auditor.load.json_lines import first_keys
 from auditor.load.layout import Layout, Role, layout_of
+from auditor.load.logs.part import log_layout, open_log
+from auditor.load.logs.recognise import Log, recognise
 from auditor.load.parts import Part, RoleTable, references_of, role_table
 from auditor.load.unfold import open_json_lines
-from auditor.spec.models import AuditSpec
+from auditor.spec.models import AuditSpec, CasesSpec
 
 Heads = Mapping[Identity, "Headed"]
 
 
 @dataclass(frozen=True)
 class Headed:
-    """A file with its layout; `columnar` is None for JSON lines."""
+    """A file with its layout; `columnar` is None for JSON lines, and `log` for what is no log."""
 
     file: SourceFile
     layout: Layout
     columnar: ColumnarFile | None
+    log: Log | None = None
 
 
 @dataclass(frozen=True)
@@ -38,26 +43,40 @@ class Roles:
     way: str
 
 
-def open_roles(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool) -> Roles:
-    """Open the files of both roles; LoadError where one is not what the spec says."""
+def open_roles(
+    spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool, reader: Reader | None = None
+) -> Roles:
+    """Open the files of both roles; LoadError where one is not what the spec says.
+
+    `reader` calls the spec's own function that takes the payload out of a reply.
+    """
+    contract = contract_of(spec, reader)
     predicted = find_files(spec.folder, spec.cases.predictions, "predictions")
     referred = find_files(spec.folder, spec.cases.references, "references", predicted)
     both = {file.identity for file in predicted} & {file.identity for file in referred}
-    left = _headed(spec, connection, "prediction", predicted, both, {})
-    right = _headed(spec, connection, "reference", referred, both, left)
-    plain = not payloads and all(
-        head.layout.form == "long" and not head.layout.finish and not head.layout.error
-        for head in (*left.values(), *right.values())
+    left = _headed(spec, connection, "prediction", predicted, both, {}, contract)
+    right = _headed(spec, connection, "reference", referred, both, left, contract)
+    plain = (
+        not payloads
+        and spec.cases.split is None
+        and all(
+            head.layout.form == "long" and not head.layout.outcome_names for head in (*left.values(), *right.values())
+        )
     )
     if plain and list(left) == list(right):
         heads = [replace(head, layout=replace(head.layout, other="reference")) for head in left.values()]
-        predictions = role_table([_open(head, connection, False, None) for head in heads])
+        predictions = role_table([_open(head, connection, False, None, spec.cases) for head in heads])
         return Roles(_with_rows(predictions), references_of(predictions), "one source")
     predictions = role_table(
-        [_open(head, connection, payloads, right.get(identity)) for identity, head in left.items()]
+        [_open(head, connection, payloads, right.get(identity), spec.cases) for identity, head in left.items()]
     )
-    references = role_table([_open(head, connection, payloads, left.get(identity)) for identity, head in right.items()])
+    references = role_table(
+        [_open(head, connection, payloads, left.get(identity), spec.cases) for identity, head in right.items()]
+    )
     _refuse_shared_columns(predictions, references)
+    if spec.cases.attempts is not None:
+        predictions = graded_attempts(predictions, spec.cases.attempts, connection)
+    references = referenced_epochs(references, predictions, connection)
     aligned = plain and predictions.count == references.count
     return Roles(_with_rows(predictions), _with_rows(references), "row by row" if aligned else "joined")
 
@@ -69,17 +88,23 @@ def _headed(
     files: Sequence[SourceFile],
     both: set[Identity],
     opened: Heads,
+    contract: Contract,
 ) -> dict[Identity, Headed]:
     """Open the files of a role far enough to know how each is read; `opened` are those of the other role."""
     heads: dict[Identity, Headed] = {}
     for file in files:
+        named = spec.cases.format if role == "prediction" else None
+        if (log := recognise(file, spec.cases, named=named)) is not None:
+            heads[file.identity] = Headed(file, log_layout(spec, role, contract), None, log)
+            continue
         if file.format == "jsonl":
             columnar, names = None, first_keys(file)
         else:
             known = opened.get(file.identity)
             columnar = (known and known.columnar) or ColumnarFile(file, connection)
             names = columnar.names
-        heads[file.identity] = Headed(file, layout_of(spec, role, file, names, both=file.identity in both), columnar)
+        layout = layout_of(spec, role, file, names, both=file.identity in both, contract=contract)
+        heads[file.identity] = Headed(file, layout, columnar)
     first = next(iter(heads.values()))
     for head in heads.values():
         if head.layout.form != first.layout.form:
@@ -91,9 +116,13 @@ def _headed(
     return heads
 
 
-def _open(head: Headed, connection: duckdb.DuckDBPyConnection, payloads: bool, other: Headed | None) -> Part:
+def _open(
+    head: Headed, connection: duckdb.DuckDBPyConnection, payloads: bool, other: Headed | None, cases: CasesSpec
+) -> Part:
     """Open a file; `other` is the same file in the other role, whose columns are no part of this one's payloads."""
     layout = head.layout
+    if head.log is not None:
+        return open_log(head.file, head.log, layout, cases, payloads)
     excluded = _names(other.layout) | other.layout.reserved if other else frozenset()
     if layout.form == "columns":
         excluded -= _names(layout)
@@ -122,7 +151,7 @@ def _refuse_shared_columns(predictions: RoleTable, references: RoleTable) -> Non
     mistakes = []
     for left in predictions.parts:
         for right in references.parts:
-            if left.file.identity == right.file.identity:
+            if left.file.identity == right.file.identity and left.file.format in FORMAT_OF_SUFFIX.values():
                 mistakes += _shared(left.file.name, _read_columns(left.layout), _read_columns(right.layout))
     if mistakes:
         raise LoadError(mistakes)

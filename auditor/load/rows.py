@@ -60,6 +60,11 @@ def case_columns(file: SourceFile, layout: Layout, rows: Rows) -> list[RawValues
     return [ids, *texts, texts_of(rows.first_of(layout.finish)) if layout.finish else [None] * len(ids)]
 
 
+def trait_columns(layout: Layout, rows: Rows) -> list[RawValues]:
+    """Give the columns of the traits that the spec names, in their order."""
+    return [texts_of(rows.columns[column]) for column in layout.trait_names]
+
+
 def _id(raw: str | None) -> str | None:
     if raw is None or raw == "null":
         return None
@@ -103,22 +108,29 @@ def tokens_of(column: RawValues) -> list[str | None]:
 
 
 def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
-    """Give the outcome of each case as far as its error and finish reason tell."""
-    failures = rows.first_of(layout.error) if layout.error else [None] * len(finishes)
+    """Give the outcome of each case as far as its error, a refusal and its finish reason tell."""
+    known = layout.contract.outcomes
     if layout.finish:
-        outcomes = [outcome_of(finish, layout.assume_finish) for finish in finishes]
+        outcomes = [outcome_of(finish, layout.assume_finish, known) for finish in finishes]
     else:
         outcomes = ["judged"] * len(finishes)
-    for index, failure in enumerate(failures):
-        if failure is not None and failure not in _NO_ERROR:
-            outcomes[index] = "transport"
+    for names, outcome in ((layout.refusal, "refused"), (layout.error, "transport")):
+        for index, given in enumerate(rows.first_of(names) if names else ()):
+            if given is not None and given not in _NO_ERROR:
+                outcomes[index] = outcome
     return outcomes
 
 
 def errors_of(layout: Layout, rows: Rows, outcomes: Sequence[str]) -> list[str | None]:
-    """Give the text of the transport error of each case that has one."""
-    failures = texts_of(rows.first_of(layout.error)) if layout.error else [None] * len(outcomes)
-    return [failure if outcome == "transport" else None for failure, outcome in zip(failures, outcomes, strict=True)]
+    """Give what its finish reason does not say of each case: the transport error, or that the reply is a refusal."""
+    nothing: list[str | None] = [None] * len(outcomes)
+    failures = texts_of(rows.first_of(layout.error)) if layout.error else nothing
+    refusals = texts_of(rows.first_of(layout.refusal)) if layout.refusal else nothing
+    said: list[str | None] = []
+    for outcome, failure, refusal in zip(outcomes, failures, refusals, strict=True):
+        refused = "a refusal in the reply" if refusal is not None else None
+        said.append(failure if outcome == "transport" else refused if outcome == "refused" else None)
+    return said
 
 
 def value_at(source: str, keys: Sequence[str]) -> str | None:

@@ -23,6 +23,7 @@ from auditor.load.rows import (
     part_of,
     texts_of,
     tokens_of,
+    trait_columns,
 )
 from auditor.load.spool import Spool
 from auditor.load.tokens import object_text
@@ -51,15 +52,16 @@ def open_json_lines(
     elif layout.form == "long":
         part = part_of(file, layout, _long(file, layout, batches))
     else:
-        part = _columns(file, layout, batches, excluded, seen)
+        part = columns_part(file, layout, batches, excluded, seen)
     require_named(file, layout, seen)
     places = {"locale": layout.locale, "jurisdiction": layout.jurisdiction}
+    places |= {name: (column,) for name, column in layout.traits}
     absent = {name for name, keys in places.items() if not seen.intersection(keys)}
     return replace(part, columns={name: value for name, value in part.columns.items() if name not in absent})
 
 
 def _keys(layout: Layout) -> list[str]:
-    keys = [layout.id, *layout.locale, *layout.jurisdiction, *layout.finish, *layout.error]
+    keys = [layout.id, *layout.locale, *layout.jurisdiction, *layout.outcome_names, *layout.trait_names]
     if layout.form == "completions":
         keys.append(layout.completion)
     elif layout.form == "long":
@@ -82,9 +84,9 @@ def _noted(batches: Iterator[Rows], seen: set[str]) -> Iterator[Rows]:
 
 def _long(file: SourceFile, layout: Layout, batches: Iterator[Rows]) -> Spool:
     values = [name for name in (layout.role, layout.other) if name]
-    spool = Spool(
-        ["id", "locale", "jurisdiction", "finish", "outcome", "why", "field", "value", "other"][: 7 + len(values)]
-    )
+    traits = [name for name, _ in layout.traits]
+    names = ["field", *["value", "other"][: len(values)]]
+    spool = Spool(["id", "locale", "jurisdiction", "finish", *traits, "outcome", "why", *names])
     for rows in batches:
         case = case_columns(file, layout, rows)
         fields = texts_of(rows.columns["field"])
@@ -93,29 +95,36 @@ def _long(file: SourceFile, layout: Layout, batches: Iterator[Rows]) -> Spool:
             raise mistake(f"{file.name}, line {number}", "the key 'field' is missing or empty")
         outcomes = outcomes_of(layout, rows, case[3])
         why = errors_of(layout, rows, outcomes)
-        spool.add([*case, outcomes, why, fields, *(tokens_of(rows.columns[name]) for name in values)])
+        traited = trait_columns(layout, rows)
+        spool.add([*case, *traited, outcomes, why, fields, *(tokens_of(rows.columns[name]) for name in values)])
     spool.close()
     return spool
 
 
-def _columns(
+def columns_part(
     file: SourceFile, layout: Layout, batches: Iterator[Rows], excluded: frozenset[str], seen: set[str]
 ) -> Part:
+    """Give rows with a value per field as a part; keys among `excluded` are no part of a payload."""
     fields = [FieldPaths(file, name, paths) for name, paths in layout.fields.items()]
     names = [f"{mark}{index}" for index, field in enumerate(fields) for mark, _ in zip("vw", field.paths, strict=False)]
-    spool = Spool(["id", "locale", "jurisdiction", "finish", "outcome", "why", *names, "payload"])
+    traits = [name for name, _ in layout.traits]
+    spool = Spool(["id", "locale", "jurisdiction", "finish", *traits, "outcome", "why", *names, "payload"])
     dropped = layout.reserved | excluded
+    named: set[str] = set()  # of a log, whose keys no other reader knows
     for rows in batches:
         case = case_columns(file, layout, rows)
         values = [column for field in fields for column in field.read(rows)]
         payload: RawValues = [None] * len(case[0])
         if rows.whole is not None:
+            if file.format != "jsonl":
+                named.update(key for record in rows.whole for key, _ in record)
             payload = [object_text([pair for pair in record if pair[0] not in dropped]) for record in rows.whole]
         outcomes = outcomes_of(layout, rows, case[3])
-        spool.add([*case, outcomes, errors_of(layout, rows, outcomes), *values, payload])
+        why = errors_of(layout, rows, outcomes)
+        spool.add([*case, *trait_columns(layout, rows), outcomes, why, *values, payload])
     spool.close()
     if absent := [field.name for field in fields if field.chosen is None]:
-        raise absent_fields(file, layout, absent, all_keys(file))
+        raise absent_fields(file, layout, absent, all_keys(file) if file.format == "jsonl" else sorted(named))
     refuse_mixed(layout, fields)
     return _chosen(part_of(file, layout, spool, frozenset(seen) - dropped), fields)
 

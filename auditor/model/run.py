@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from auditor.model.decoding import Decoding
 from auditor.model.dependence import ProbeSummary
+from auditor.model.gate import Gate
+from auditor.model.left_out import LeftOut
 
 Severity = Literal["high", "medium", "low", "info"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low", "info")
@@ -70,6 +72,8 @@ class Column:
     flips: dict[str, int] = dataclasses.field(default_factory=dict)  # factor: cases whose verdict is another somewhere
     hints: tuple[str, ...] = ()  # what its text alone suggests that it depends on; no proof
     label_note: str = ""  # what the label comes to: as of when, or what stands for what
+    comparable: bool = True  # whether the content gate is open for this column
+    not_comparable: str = ""  # why it is not
 
     @property
     def accepted(self) -> int:
@@ -248,26 +252,6 @@ class BrokenReference:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A consumer that was not audited, for want of programs that it needs.
-
-    >>> LeftOut("portal", "web", ("node",)).why
-    'portal (web) is left out: node is not installed, or not on PATH'
-    """
-
-    name: str
-    owner: str
-    missing: tuple[str, ...]
-
-    @property
-    def why(self) -> str:
-        """Say who is left out and why."""
-        owner = f" ({self.owner})" if self.owner else ""
-        verb = "is" if len(self.missing) == 1 else "are"
-        return f"{self.name}{owner} is left out: {' and '.join(self.missing)} {verb} not installed, or not on PATH"
-
-
-@dataclass(frozen=True)
 class RunEnvironment:
     """The base environment of the run; `not_fixed` are ``consumer: part`` entries that could not be set."""
 
@@ -309,6 +293,8 @@ class Run:
     notes: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     probe: ProbeSummary | None = None  # None: stored before there were probes
+    gate: Gate | None = None  # None: stored before there was one
+    gold_in_input: dict[str, int] = dataclasses.field(default_factory=dict)  # by field, where inputs are known
     schema: int = SCHEMA
 
     def column(self, field_name: str, consumer: str) -> Column:

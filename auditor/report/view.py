@@ -196,6 +196,7 @@ def badges(column: Column, run: Run) -> tuple[str, ...]:
         label(column),
         f"{column.scope} scope" if column.scope else "",
         column.scope_note,
+        f"not comparable: {column.not_comparable}" if not column.comparable else "",
         *dependences(run, column),
         *(f"hint: {hint}" for hint in column.hints),
         f"not fixed: {', '.join(consumer.not_fixed)}" if consumer and consumer.not_fixed else "",

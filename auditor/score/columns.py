@@ -12,6 +12,7 @@ from auditor.errors import InternalError
 from auditor.model.run import Column, Share
 from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS, LETTER_OF, NOT_ACCEPTED, NOT_RECORDED, VERDICT_OF
 from auditor.score.intervals import share, wilson
+from auditor.sql import literal
 
 _NOT_ACCEPTED_LETTERS = frozenset(LETTER_OF[name] for name in NOT_ACCEPTED)
 _FIELD_LETTERS = frozenset(LETTER_OF[name] for name in FIELD_VERDICTS)
@@ -28,11 +29,14 @@ class PatternCounts:
     total: int
 
 
-def count_patterns(connection: DuckDBPyConnection, readers: Mapping[str, Sequence[str]]) -> dict[str, PatternCounts]:
-    """Count the cases of every field by pattern."""
+def count_patterns(
+    connection: DuckDBPyConnection, readers: Mapping[str, Sequence[str]], *, split: str | None = None
+) -> dict[str, PatternCounts]:
+    """Count the cases of every field by pattern, those of one split alone where it is given."""
+    chosen = "" if split is None else f"WHERE split = {literal(split)} "
     rows = connection.execute(
         "SELECT field, pattern, sum(n)::BIGINT, coalesce(sum(n) FILTER (same_text), 0)::BIGINT "
-        "FROM judged GROUP BY field, pattern ORDER BY field, pattern"
+        f"FROM judged {chosen}GROUP BY field, pattern ORDER BY field, pattern"
     ).fetchall()
     counts: dict[str, dict[str, int]] = {name: {} for name in readers}
     same = Counter[str]()

@@ -168,6 +168,7 @@ def _add_flips(
         outcome="j.outcome",
         truth=f"CASE WHEN tm.unit IS NOT NULL THEN tm.k ELSE t.k{decoder} END",
         unread="false" if decoder == TYPED else f"coalesce(t.s{decoder} = '{LETTER_OF[NOT_RECORDED]}', false)",
+        abstained=f"WHEN before = '{LETTER_OF['abstained']}' THEN before",
         nothing=nothing_sql(spec.consumers[column.consumer], "u.token"),
         status=f"CASE WHEN um.unit IS NOT NULL THEN um.s ELSE u.s{i} END",
         key=f"CASE WHEN um.unit IS NOT NULL THEN um.k ELSE u.k{i} END",

@@ -6,6 +6,7 @@ few dozen distinct patterns feed every column, ceiling and matrix.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 from duckdb import DuckDBPyConnection
@@ -13,6 +14,7 @@ from duckdb import DuckDBPyConnection
 from auditor.errors import InternalError
 from auditor.model.verdicts import BLOCKED_VERDICTS, LETTER_OF, NOT_RECORDED
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
+from auditor.sql import literal
 
 #: Number of the pseudo-consumer `typed` in the outcome table's column names: s_typed, v_typed, k_typed.
 TYPED = "_typed"
@@ -34,10 +36,11 @@ def create_judged(
     """Create the table ``judged`` (see the room's docstring) for every field of the spec."""
     connection.execute(
         "CREATE OR REPLACE TABLE judged (field VARCHAR, outcome VARCHAR, p_unit BIGINT, r_unit BIGINT, n BIGINT, "
-        "first_row BIGINT, place VARCHAR, pattern VARCHAR, shape VARCHAR, same_text BOOLEAN)"
+        "first_row BIGINT, place VARCHAR, pattern VARCHAR, shape VARCHAR, same_text BOOLEAN, split VARCHAR)"
     )
     for names in _groups(connection, spec):
-        connection.execute(_insert_sql(names, _pattern_sql(spec, names, readers, index), payloads=payloads))
+        pattern = _pattern_sql(spec, names, readers, index)
+        connection.execute(_insert_sql(names, pattern, payloads=payloads, splits=spec.cases.split is not None))
     _check_conservation(connection)
 
 
@@ -59,14 +62,14 @@ def _groups(connection: DuckDBPyConnection, spec: AuditSpec) -> list[list[str]]:
     return [list(spec.fields)] if found[0][0] <= TOGETHER else [[name] for name in spec.fields]
 
 
-def _insert_sql(fields: Sequence[str], pattern: str, *, payloads: bool) -> str:
+def _insert_sql(fields: Sequence[str], pattern: str, *, payloads: bool, splits: bool) -> str:
     same_payload = " AND u.payload IS NOT DISTINCT FROM p.payload" if payloads else ""
     same_reference = " AND t.payload IS NOT DISTINCT FROM p.reference_payload" if payloads else ""
     chosen, both = _among("field", fields), "{}.field = p.field AND " if len(fields) > 1 else ""
     return f"""
         INSERT INTO judged
         SELECT p.field, p.outcome, u.unit, t.unit, p.n, p.first_row, p.place, {pattern}, u.shape,
-            {_same_text("p.prediction", "p.reference")}
+            {_same_text("p.prediction", "p.reference")}, {"p.split" if splits else "NULL"}
         FROM (SELECT * FROM pairs WHERE {chosen}) p
         LEFT JOIN (SELECT * FROM outcomes WHERE {chosen}) u
             ON {both.format("u")}u.token = p.prediction AND u.role_prediction{same_payload}
@@ -114,17 +117,21 @@ def _letter_sql(spec: AuditSpec, fields: Sequence[FieldSpec], consumer: str, ind
         outcome="p.outcome",
         truth=_truth_sql(fields, consumer, index),
         unread=_unread_sql(spec, fields, consumer, index),
+        abstained=_abstained_sql(spec, fields),
         nothing=nothing_sql(spec.consumers[consumer], "p.prediction"),
         status=f"u.s{i}",
         key=f"u.k{i}",
     )
 
 
-def verdict_sql(first: str, *, outcome: str, truth: str, unread: str, nothing: str, status: str, key: str) -> str:
+def verdict_sql(
+    first: str, *, outcome: str, truth: str, unread: str, abstained: str, nothing: str, status: str, key: str
+) -> str:
     """SQL for a verdict's letter; the order of the branches, after the `first`, is the order of the decisions.
 
-    `outcome` is that of the case, `truth` the key of its reference, `unread` whether the records lack that, `nothing`
-    whether nothing was given; `status` and `key` are those of the prediction's decoding.
+    `outcome` is that of the case, `truth` the key of its reference, `unread` whether the records lack that, `abstained`
+    the branches of a model that says nothing in words, `nothing` whether nothing was given; `status` and `key` are
+    those of the prediction's decoding.
     """
     blocked = " ".join(f"WHEN '{name}' THEN '{LETTER_OF[name]}'" for name in BLOCKED_VERDICTS)
     return f"""CASE
@@ -132,6 +139,7 @@ def verdict_sql(first: str, *, outcome: str, truth: str, unread: str, nothing: s
         WHEN {truth} IS NULL AND NOT {unread} THEN '!'
         WHEN {outcome} <> 'judged' THEN CASE {outcome} {blocked} END
         WHEN {unread} THEN '{LETTER_OF[NOT_RECORDED]}'
+        {abstained}
         WHEN {nothing} THEN 'a'
         WHEN {status} = 'v' THEN CASE WHEN {key} = {truth} THEN 'o' ELSE 'w' END
         ELSE {status} END"""
@@ -140,6 +148,18 @@ def verdict_sql(first: str, *, outcome: str, truth: str, unread: str, nothing: s
 def nothing_sql(consumer: ConsumerSpec, token: str) -> str:
     """SQL for whether a consumer was given nothing: no value, or a JSON null where it receives text."""
     return f"{token} IS NULL OR {token} = 'null'" if consumer.receives == "text" else f"{token} IS NULL"
+
+
+def _abstained_sql(spec: AuditSpec, fields: Sequence[FieldSpec]) -> str:
+    """SQL for the branches of the words by which the spec says that a model abstains; nothing where it says none."""
+    branches = []
+    for field in fields:
+        words = spec.cases.abstain if field.abstain is None else field.abstain
+        if words:
+            tokens = ", ".join(literal(json.dumps(word, ensure_ascii=False)) for word in words)
+            given = f"{_among('p.field', [field.name])} AND p.prediction IN ({tokens})"
+            branches.append(f"WHEN {given} THEN '{LETTER_OF['abstained']}'")
+    return " ".join(branches)
 
 
 def _truth_sql(fields: Sequence[FieldSpec], consumer: str, index: Mapping[str, int]) -> str:

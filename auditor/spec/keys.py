@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from auditor.spec.case_kinds import ENOUGH, FINISH_REASONS, PAYLOAD, SHARE, WORDS
 from auditor.spec.http_kinds import ANSWER_PATH, CONCURRENCY, HEADERS, REQUEST, RETRIES, STATUSES, URL
 from auditor.spec.kinds import (
     BATCH_SIZE,
@@ -29,10 +30,12 @@ from auditor.spec.models import (
     Adapter,
     CasesSpec,
     ConsumerSpec,
+    DuplicateKeys,
     Engine,
     EnvironmentSpec,
     FieldSpec,
     FieldType,
+    LogFormat,
     Method,
     Receives,
     Rounding,
@@ -48,8 +51,25 @@ CASES: dict[str, Kind] = {
     "finish": TEXT,
     "error": TEXT,
     "assume_finish": TEXT,
+    "refusal": TEXT,
+    "finish_reasons": FINISH_REASONS,
+    "format": literal(LogFormat),
+    "filter": TEXT,
+    "tool": TEXT,
+    "attempts": literal(Literal["first", "last"]),
+    "payload": PAYLOAD,
+    "payload_root": TEXT,
+    "extra": literal(Literal["allow", "forbid"]),
+    "duplicate_keys": literal(DuplicateKeys),
+    "constants": literal(Literal["malformed", "accept"]),
+    "json_types": literal(Literal["any", "own"]),
+    "abstain": WORDS,
+    "min_judged": ENOUGH,
+    "max_blocked": SHARE,
     "locale": TEXT,
     "jurisdiction": TEXT,
+    "split": TEXT,
+    "input": TEXT,
 }
 
 FIELD: dict[str, Kind] = {
@@ -64,6 +84,7 @@ FIELD: dict[str, Kind] = {
     "maximum": WHOLE,
     "bounds": BOUNDS,
     "reference": TEXT,
+    "abstain": WORDS,
 }
 
 CONSUMER: dict[str, Kind] = {

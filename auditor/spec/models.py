@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditor.model.environment import BASE_CLOCK, Environment
-from auditor.model.run import LeftOut
+from auditor.model.left_out import LeftOut
 
 FieldType = Literal[
     "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
@@ -39,6 +39,9 @@ Engine = Literal[
 ]
 Statement = Literal["cast", "insert", "copy"]
 Receives = Literal["text", "json", "python"]
+LogFormat = Literal["openai-batch", "anthropic-batch", "inspect-ai", "promptfoo", "lm-eval", "langfuse"]
+FinishOutcome = Literal["judged", "truncated", "refused", "transport", "unknown"]
+DuplicateKeys = Literal["malformed", "first", "last"]
 Rounding = Literal["half_up", "half_even", "down"]
 
 
@@ -62,6 +65,41 @@ class CasesSpec(Table):
     finish: str | None = Field(None, description="Column of the finish reason.")
     error: str | None = Field(None, description="Column of the transport error.")
     assume_finish: str | None = Field(None, description="Finish reason asserted where a completion has none.")
+    refusal: str | None = Field(None, description="Column of the text with which the model refused.")
+    finish_reasons: dict[str, FinishOutcome] = Field(
+        default_factory=dict, description="What finish reasons mean that are not known, or mean something else."
+    )
+    format: LogFormat | None = Field(None, description="Format of the eval logs, where their content does not tell.")
+    filter: str | None = Field(
+        None, description="Whose answers are judged where a log has several to a case: filter, or provider and prompt."
+    )
+    tool: str | None = Field(
+        None, description="Eval logs: the tool whose input is the payload, where replies call several."
+    )
+    attempts: Literal["first", "last"] | None = Field(
+        None, description="Which of several completions of one case is graded; without it a repeated id is an error."
+    )
+    payload: str = Field(
+        "strict", description="Who takes the JSON object out of a reply: strict, fenced, or module:function."
+    )
+    payload_root: str | None = Field(
+        None, description="Import root of the payload's module:function, relative to the spec's folder."
+    )
+    extra: Literal["allow", "forbid"] = Field("allow", description="Whether a payload may hold keys of no field.")
+    duplicate_keys: DuplicateKeys = Field(
+        "malformed", description="What a key of a field that occurs twice in a payload makes of it."
+    )
+    constants: Literal["malformed", "accept"] = Field(
+        "malformed", description="What NaN, Infinity and -Infinity make of a payload, which are no JSON."
+    )
+    json_types: Literal["any", "own"] = Field(
+        "any", description="Whether values may have another JSON type than their field's own."
+    )
+    split: str | None = Field(None, description="Column that says to which split (dev, held-out…) a case belongs.")
+    input: str | None = Field(None, description="Column of the text that the model was given.")
+    abstain: tuple[str, ...] = Field((), description="Texts with which the model says that it gives no answer.")
+    min_judged: int = Field(8, description="Cases that a column must judge for its content rate to be comparable.")
+    max_blocked: float = Field(0.2, description="Share of blocked cases beyond which no content rate is comparable.")
     locale: str | None = Field(None, description="Column with the case's locale; `locale` where the file has it.")
     jurisdiction: str | None = Field(None, description="Column with the jurisdiction; `jurisdiction` where it exists.")
 
@@ -86,6 +124,7 @@ class FieldSpec(Table):
     minimum: int | None = Field(None, description="Lowest value of an ordinal.")
     maximum: int | None = Field(None, description="Highest value of an ordinal.")
     reference: str = Field("typed", description="Who reads the reference: a consumer, `typed`, or `each`.")
+    abstain: tuple[str, ...] | None = Field(None, description="The same as in [cases], for this field alone.")
 
     @property
     def prediction_path(self) -> str:

@@ -6,7 +6,7 @@ import os
 import shutil
 
 from auditor.errors import Mistake, SpecError
-from auditor.model.run import LeftOut
+from auditor.model.left_out import LeftOut
 from auditor.spec.engines import lacking
 from auditor.spec.models import AuditSpec, ConsumerSpec
 

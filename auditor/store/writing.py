@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -46,9 +46,14 @@ _PARTIAL = re.compile(r"\.partial-(\d+)-")
 
 
 def write_run(
-    connection: duckdb.DuckDBPyConnection, run: Run, runs_folder: Path, spec: AuditSpec, sources: Sequence[Path]
+    connection: duckdb.DuckDBPyConnection,
+    run: Run,
+    runs_folder: Path,
+    spec: AuditSpec,
+    sources: Sequence[Path],
+    texts: Mapping[str, str] = {},
 ) -> Path:
-    """Write the run with its tables and input files under `runs_folder`; gives its folder.
+    """Write the run with its tables, input files and further `texts` (by name) under `runs_folder`; gives its folder.
 
     Raises StoreError (disk full, no permission) and leaves nothing behind then.
     """
@@ -63,6 +68,8 @@ def write_run(
             _write_tables(connection, partial)
             _copy_sources(partial / SOURCES, spec.file, sources)
             _write_durably(partial / CONTRACT, spec.model_dump_json(include={"cases", "fields"}, indent=2) + "\n")
+            for name, text in texts.items():
+                _write_durably(partial / name, text)
             _write_durably(partial / "run.json", to_json_text(run))
             _replace(partial, final)
             failed.pop_all()

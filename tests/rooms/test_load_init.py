@@ -7,7 +7,7 @@ import json
 import pytest
 
 from auditor.cli.records import sample
-from auditor.load.completions import read_completion
+from auditor.load.payload import read_completion
 
 OBJECT = '{"total": 12.5, "shipment": {"weight": "3"}}'
 STRICT = [OBJECT, f" {OBJECT}\n"]

@@ -44,9 +44,10 @@ def workspace(tmp_path):
     return Workspace(tmp_path)
 
 
-def predictions_of(workspace, name, cases):
+def predictions_of(workspace, name, cases, **options):
     """Load a file of predictions of the field x, and give them by case."""
-    workspace.load(name, workspace.csv("r.csv", [{"case_id": case, "x": "ref"} for case in cases]), {"x": "category"})
+    references = workspace.csv("r.csv", [{"case_id": case, "x": "ref"} for case in cases])
+    workspace.load(name, references, {"x": "category"}, **options)
     return {case: prediction for (case, _), (_, prediction, _) in workspace.by_case().items()}
 
 
@@ -112,7 +113,7 @@ def test_json_values_keep_their_source_text(workspace):
         json.dumps({"case_id": case, "completion": f'{{"x":  {value} }}', "finish": "stop"}) + "\n"
         for case, value in cases.items()
     )
-    assert predictions_of(workspace, workspace.write("c.jsonl", texts), cases) == cases
+    assert predictions_of(workspace, workspace.write("c.jsonl", texts), cases, constants="accept") == cases
 
 
 def test_a_string_has_one_token_however_it_was_escaped(workspace):

@@ -77,5 +77,5 @@ def test_real_replies_have_outcomes_by_their_finish_reason(workspace):
     cases = workspace.loaded.cases
     assert cases.truncated == with_reason["max_tokens"]
     assert cases.refused == with_reason["refusal"] + with_reason["content_filter"]
-    assert cases.unknown == sum(count for reason, count in with_reason.items() if reason.startswith("error:"))
+    assert cases.transport == sum(count for reason, count in with_reason.items() if reason.startswith("error:"))
     assert cases.judged + cases.malformed == with_reason["stop"]

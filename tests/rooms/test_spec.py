@@ -380,3 +380,36 @@ def test_a_model_file_runs_on_tables_of_its_own(tmp_path: Path, more: str, key: 
     found, what, _ = only_mistake(tmp_path, 'engine = "duckdb"', f'engine = "postgres"\nmodel = "m.sql"\n{more}')
     assert found == key
     assert says in what
+
+
+def test_what_completions_are_is_checked_key_by_key(tmp_path):
+    wrong = {
+        "finish_reasons = { mine = 'juged', STOP = 'judged', stop = 'judged' }": [
+            "must be one of judged, truncated, refused, transport, unknown, not 'juged'",
+            "is the same reason as another key: capital letters do not count",
+        ],
+        "payload = 'strickt'": ["must be strict, fenced or module:function, not 'strickt'"],
+        "max_blocked = 20": ["must be a share from 0 to 1, not the number 20"],
+        "min_judged = 3": ["must be a whole number from 4, not the number 3"],
+        "abstain = [1]": ["must be a list of texts, not a list"],
+    }
+    for line, expected in wrong.items():
+        text = f"""
+            name = "one"
+            [cases]
+            predictions = "p.csv"
+            references = "r.csv"
+            {line}
+            [fields.day]
+            type = "date"
+            [consumers.billing]
+            adapter = "python"
+            reads.day = "ingest:day"
+        """
+        (tmp_path / "audit.toml").write_text(text, encoding="utf-8")
+        with pytest.raises(SpecError) as caught:
+            read_spec(tmp_path / "audit.toml")
+        found = [mistake.what for mistake in caught.value.mistakes]
+        assert [
+            what for what in expected if what.replace("'", '"') not in [one.replace("'", '"') for one in found]
+        ] == []

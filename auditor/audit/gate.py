@@ -1,0 +1,71 @@
+"""The content gate: whether a content rate may be compared at all, and what happened where it may not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+
+from auditor.load.blocked import Incident
+from auditor.model.figures import plural
+from auditor.model.gate import Gate
+from auditor.model.run import CaseCounts, Column
+from auditor.model.verdicts import BLOCKED_VERDICTS
+from auditor.spec.models import AuditSpec, CasesSpec
+
+#: The file of a run whose gate is closed: a line per case that was not judged.
+INCIDENT = "incident.jsonl"
+
+
+def with_gate(columns: Iterable[Column], cases: CasesSpec) -> tuple[Column, ...]:
+    """Say of each column whether its content rate may be compared, and if not why."""
+    found = []
+    for column in columns:
+        reason = _reason(column.judged, column.blocked, column.support, cases)
+        found.append(replace(column, comparable=not reason, not_comparable=reason))
+    return tuple(found)
+
+
+def gate_of(counts: CaseCounts, columns: Iterable[Column], spec: AuditSpec) -> Gate:
+    """Give the gate of a run: closed where its cases, or those of any column, are too few or too often blocked."""
+    cases = spec.cases
+    blocked = sum(getattr(counts, name) for name in BLOCKED_VERDICTS)
+    reason = _reason(counts.judged, blocked, counts.expected, cases)
+    if not reason:
+        closed = [column for column in columns if not column.comparable]
+        reason = f"{closed[0].field} for {closed[0].consumer}: {closed[0].not_comparable}" if closed else ""
+        if len(closed) > 1:
+            reason += f", and {plural(len(closed) - 1, 'more column')}"
+    return Gate(not reason, reason, cases.min_judged, cases.max_blocked)
+
+
+def gate_note(gate: Gate, counts: CaseCounts, *, stored: bool) -> tuple[str, ...]:
+    """Say that the gate is closed, and where the cases are that were not judged; too few cases say so themselves."""
+    if gate.open or counts.judged == counts.expected:
+        return ()
+    where = f"; {INCIDENT} in the run's folder lists what was not judged" if stored else ""
+    return (f"content gate closed, so content rates are not to be compared: {gate.reason}{where}",)
+
+
+def incident_text(incidents: Iterable[Incident]) -> str:
+    """Give the lines of the incident file: what came of each case that was not judged, its text as it was."""
+    lines = (
+        {
+            "case_id": one.case_id,
+            "verdict": one.verdict,
+            "finish_reason": one.finish,
+            "error": one.error,
+            "text": one.text,
+        }
+        for one in incidents
+    )
+    return "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines)
+
+
+def _reason(judged: int, blocked: int, support: int, cases: CasesSpec) -> str:
+    if judged < cases.min_judged:
+        return f"{judged:,} judged, fewer than {cases.min_judged:,}"
+    if support and blocked > Decimal(str(cases.max_blocked)) * support:
+        return f"{blocked:,} of {support:,} blocked, more than {100 * cases.max_blocked:g} %"
+    return ""

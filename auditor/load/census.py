@@ -1,0 +1,83 @@
+"""What completions were, counted: finish reasons, who reads their payloads, and what those hold beside the fields."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from auditor.load.contract import Contract
+from auditor.load.finish import outcome_of
+from auditor.model.figures import plural
+
+if TYPE_CHECKING:
+    from auditor.load.parts import RoleTable
+
+_SHOWN: Final = 6
+_LONGEST: Final = 40
+
+
+@dataclass
+class Census:
+    """What the completions that ended cleanly were: how many a reader took, others would take, and what they held."""
+
+    ended: int = 0
+    taken: int = 0
+    strict: int = 0
+    recovered: Counter[str] = field(default_factory=Counter)
+    kinds: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, other: Census) -> None:
+        """Add what another file held."""
+        self.ended, self.taken, self.strict = (
+            self.ended + other.ended,
+            self.taken + other.taken,
+            self.strict + other.strict,
+        )
+        self.recovered.update(other.recovered)
+        for kind, names in other.kinds.items():
+            self.kinds.setdefault(kind, Counter()).update(names)
+
+    def count(self, kind: str, name: str) -> None:
+        """Count something that a payload holds."""
+        self.kinds.setdefault(kind, Counter())[name] += 1
+
+
+def load_notes(predictions: RoleTable, finish_reasons: Mapping[str, int]) -> tuple[str, ...]:
+    """Say which finish reasons were met and what each means here, and how payloads were read."""
+    layout = predictions.layout
+    notes = []
+    if finish_reasons:
+        said = []
+        for reason, count in sorted(finish_reasons.items(), key=lambda item: (-item[1], item[0])):
+            outcome = outcome_of(reason, layout.assume_finish, layout.contract.outcomes)
+            assumed = f" taken for {layout.assume_finish[:_LONGEST]}" if not reason and layout.assume_finish else ""
+            said.append(f"{reason[:_LONGEST] or 'none'}{assumed} {count:,} ({outcome})")
+        more = f" and {len(said) - 2 * _SHOWN} more" if len(said) > 2 * _SHOWN else ""
+        notes.append(f"finish reasons met: {', '.join(said[: 2 * _SHOWN])}{more}")
+    if others := sum(part.left_out for part in predictions.parts):
+        notes.append(f"attempts: {plural(others, 'completion')} of cases that have several are counted, and not graded")
+    census = Census()
+    for part in predictions.parts:
+        if part.census is not None:
+            census.add(part.census)
+    return (*notes, *census_notes(census, layout.contract))
+
+
+def census_notes(census: Census, contract: Contract) -> tuple[str, ...]:
+    """Say in a sentence who read the payloads and what another reader would recover; in another what they held."""
+    if not census.ended:
+        return ()
+    said = f"payload: of {plural(census.ended, 'completion')} that ended cleanly, {census.taken:,} are read by "
+    said += f"the {contract.payload} reader ({100 * census.taken / census.ended:.1f} %)"
+    if contract.payload != "strict":
+        said += f", {census.strict:,} by a strict one"
+    said += f"; another reader would recover {census.recovered['any']:,}"
+    others = [f"{name} {count:,}" for name, count in census.recovered.items() if name != "any" and count]
+    notes = [said + (f" ({', '.join(others)})" if others else "")]
+    for kind, names in sorted(census.kinds.items()):
+        listed = ", ".join(f"{name[:_LONGEST]} {count:,}" for name, count in names.most_common(_SHOWN))
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        notes.append(f"payload: {kind}, in what was read: {listed}{more}")
+    return tuple(notes)

@@ -1,0 +1,40 @@
+"""Langfuse's experiment items: the rows of its API or of an export, as lines, as an array or below `data`.
+
+The finish reason is there only where an integration put it into the metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from auditor.load.logs.reply import Reply, at, reference_members, text_at
+
+_IDS = ("experimentItemId", "datasetItemId", "id")
+
+
+def is_langfuse_item(keys: set[str]) -> bool:
+    """Say whether a row with these keys is an experiment's item."""
+    return {"output", "expectedOutput"} <= keys or {"experimentId", "output"} <= keys
+
+
+def langfuse_replies(rows: Iterator[str], tool: str | None) -> Iterator[Reply]:
+    """Give the reply of each row."""
+    for row in rows:
+        expected = at(row, "expectedOutput")
+        named = {"expectedOutput": expected, "metadata": at(row, "metadata"), "input": at(row, "input")}
+        references = {name: value for name, value in named.items() if value is not None} | reference_members(expected)
+        case = next((found for name in _IDS if (found := text_at(row, name)) is not None), "")
+        reply = Reply(case, references=references)
+        if text_at(row, "level") == "ERROR":
+            yield replace(reply, error=text_at(row, "statusMessage") or "level ERROR")
+            continue
+        finish = text_at(row, "metadata", "finish_reason") or text_at(row, "finish_reason")
+        output = at(row, "output")
+        refusal = text_at(output, "refusal") if text_at(output, "role") == "assistant" else None
+        yield replace(reply, finish=finish, text=_message(output), refusal=refusal)
+
+
+def _message(output: str | None) -> str | None:
+    """Give the text of an output that is a chat message, and any other output as it is."""
+    return at(output, "content") if text_at(output, "role") == "assistant" else output

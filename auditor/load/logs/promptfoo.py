@@ -1,0 +1,62 @@
+"""promptfoo's results, from `-o` with a name in `.json` or `.jsonl`: a row per test, prompt and provider.
+
+A row's `error` is set where an assertion fails, too: only `failureReason` 2, or an error of the response, says that
+there was no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from auditor.load.logs.reply import Reply, at, objects_of, reference_members, text_at
+
+_ERROR = "2"
+
+
+def is_promptfoo_document(keys: set[str]) -> bool:
+    """Say whether a document with these keys is an output file."""
+    return {"evalId", "results"} <= keys or {"results", "config", "shareableUrl"} <= keys
+
+
+def is_promptfoo_row(keys: set[str]) -> bool:
+    """Say whether a line with these keys is one of an output file."""
+    return {"testIdx", "promptIdx"} <= keys
+
+
+def arm_of(row: str) -> str:
+    """Name who was asked, and with which prompt: each answers every test."""
+    provider = text_at(row, "provider", "label") or text_at(row, "provider", "id") or text_at(row, "provider") or ""
+    return f"{provider}, prompt {text_at(row, 'promptIdx') or '0'}".removeprefix(", ")
+
+
+def promptfoo_replies(rows: Iterator[str], chosen: str | None) -> Iterator[Reply]:
+    """Give the reply of each row of the chosen provider and prompt, or of the only ones there are."""
+    for row in rows:
+        if chosen is not None and arm_of(row) != chosen:
+            continue
+        response = at(row, "response")
+        reply = Reply(text_at(row, "testIdx") or "", references=_references(row))
+        error = text_at(response, "error")
+        if error is not None or text_at(row, "failureReason") == _ERROR:
+            yield replace(reply, error=error or text_at(row, "error") or "failure reason 2")
+            continue
+        finish = text_at(response, "finishReason") or text_at(row, "finishReason")
+        refusal = "refusal" if at(response, "isRefusal") == "true" else None
+        yield replace(reply, finish=finish, text=at(response, "output"), refusal=refusal)
+
+
+def _references(row: str) -> dict[str, str]:
+    """Give the row's variables and metadata, and what an assertion of equality expects."""
+    expected = [
+        value
+        for one in objects_of(at(row, "testCase", "assert"))
+        if text_at(one, "type") == "equals" and (value := at(one, "value")) is not None
+    ]
+    named = {
+        "vars": at(row, "vars") or at(row, "testCase", "vars"),
+        "metadata": at(row, "testCase", "metadata"),
+        "expected": expected[0] if len(expected) == 1 else None,
+    }
+    found = {name: value for name, value in named.items() if value is not None}
+    return found | reference_members(named["expected"])

@@ -1,0 +1,98 @@
+"""What a log holds, before any spec: its ids, finish reasons, the keys of its payloads and its references."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from auditor.load.columnar import ColumnarFile
+from auditor.load.completions import reply_text
+from auditor.load.files import find_files, mistake
+from auditor.load.finish import TOOL_REASONS, outcome_of
+from auditor.load.json_lines import all_keys, members, read_chunks
+from auditor.load.logs.part import read_replies
+from auditor.load.logs.recognise import Records, recognise
+from auditor.load.logs.reply import Reply
+from auditor.load.payload import braced_text, fenced_text
+from auditor.spec.models import CasesSpec, LogFormat
+
+
+@dataclass
+class LogSummary:
+    """Counts over the replies of one file; `columns` are those of a plain file, which has no replies of a log."""
+
+    name: str
+    format: str
+    shape: str = ""
+    rows: int = 0
+    ids: Counter[str] = field(default_factory=Counter)
+    finish_reasons: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    payload_keys: Counter[str] = field(default_factory=Counter)
+    references: Counter[str] = field(default_factory=Counter)
+    readers: Counter[str] = field(default_factory=Counter)
+    columns: tuple[str, ...] = ()
+
+    @property
+    def repeated(self) -> int:
+        """Replies beyond the first one of their id."""
+        return self.rows - len(self.ids)
+
+
+def summarise(path: Path, cases: CasesSpec, named: LogFormat | None) -> LogSummary:
+    """Read a file and say what it holds; LoadError where it cannot be read."""
+    (file,) = find_files(path.parent, (path.name,), "predictions")
+    log = recognise(file, named=named)
+    if log is None:
+        return _plain(path, file.name, file.format)
+    found = LogSummary(file.name, log.format, log.shape)
+    for reply, case in read_replies(Records(file, log), cases):
+        found.rows += 1
+        found.ids[case] += 1
+        found.references.update(reply.references.keys())
+        found.finish_reasons[reply.finish or ""] += 1
+        found.outcomes[_outcome(found, reply)] += 1
+    return found
+
+
+def _outcome(found: LogSummary, reply: Reply) -> str:
+    if reply.error is not None:
+        return "transport"
+    if reply.refusal is not None:
+        return "refused"
+    outcome = outcome_of(reply.finish, None)
+    if outcome == "judged" and (reply.finish or "").lower() in TOOL_REASONS and not reply.of_tool:
+        outcome = "unknown"
+    text = reply_text(reply.text)
+    if outcome != "judged" or text is None:
+        return "malformed" if outcome == "judged" else outcome
+    objects = {"strict": text, "fenced": fenced_text(text), "the outermost braces": braced_text(text)}
+    keys = {name: _keys(read) for name, read in objects.items()}
+    found.readers.update(name for name, some in keys.items() if some is not None)
+    found.payload_keys.update(next((some for some in keys.values() if some is not None), ()))
+    return "judged" if keys["strict"] is not None else "malformed"
+
+
+def _keys(text: str) -> tuple[str, ...] | None:
+    try:
+        return tuple(dict.fromkeys(key for key, _ in members(text, constants=False)))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _plain(path: Path, name: str, kind: str) -> LogSummary:
+    (file,) = find_files(path.parent, (path.name,), "predictions")
+    if kind == "jsonl":
+        rows = sum(sum(map(bool, map(bytes.strip, chunk.split(b"\n")))) for _, chunk in read_chunks(file))
+        return LogSummary(name, "JSON lines", rows=rows, columns=tuple(all_keys(file)))
+    import duckdb
+
+    try:
+        with duckdb.connect() as connection:
+            columnar = ColumnarFile(file, connection)
+            columns, count = tuple(columnar.names), columnar.count
+            columnar.release()
+    except duckdb.Error as error:
+        raise mistake(name, f"cannot be read: {str(error).splitlines()[0]}") from error
+    return LogSummary(name, kind.upper() if kind != "parquet" else "Parquet", rows=count, columns=columns)

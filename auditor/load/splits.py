@@ -1,0 +1,104 @@
+"""Splits that must not overlap, and references that stand in what the model was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from auditor.errors import LoadError, Mistake
+from auditor.load.pairs import wide_sql
+from auditor.load.parts import RoleTable
+from auditor.model.figures import plural
+from auditor.spec.models import AuditSpec
+
+if TYPE_CHECKING:
+    import duckdb
+
+_NAMED: Final = 5
+_SHOWN: Final = 60
+
+#: Shorter texts stand in nearly every input by chance.
+_SHORTEST: Final = 3
+
+
+def check_splits(
+    spec: AuditSpec, predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection
+) -> None:
+    """Refuse a case that is in two splits, and an input that stands in two."""
+    if spec.cases.split is None:
+        return
+    traits = _traits_sql(predictions, references, connection)
+    try:
+        found = connection.execute(
+            f"SELECT id, list(DISTINCT split ORDER BY split) FROM {traits} WHERE split IS NOT NULL GROUP BY id "
+            "HAVING count(DISTINCT split) > 1 ORDER BY id"
+        ).fetchall()
+        mistakes = [Mistake(f"case {case}", f"is in the splits {' and '.join(splits)}") for case, splits in found]
+        if not mistakes and spec.cases.input is not None:
+            traits = _traits_sql(predictions, references, connection)
+            shared = connection.execute(
+                f"SELECT list(DISTINCT split ORDER BY split), list(DISTINCT id ORDER BY id), any_value(input) FROM ("
+                f"SELECT id, any_value(split) AS split, any_value(input) AS input FROM {traits} GROUP BY id) "
+                "WHERE split IS NOT NULL AND input IS NOT NULL GROUP BY hash(input), input "
+                "HAVING count(DISTINCT split) > 1 ORDER BY 2"
+            ).fetchall()
+            mistakes = [
+                Mistake(
+                    f"cases {', '.join(cases[:_NAMED])}",
+                    f"have one input in the splits {' and '.join(splits)}: {text[:_SHOWN]!r}",
+                )
+                for splits, cases, text in shared
+            ]
+    finally:
+        predictions.release()
+        references.release()
+    if mistakes:
+        head = Mistake(
+            f"[cases] split = {spec.cases.split!r}",
+            f"splits overlap in {plural(len(mistakes), 'place')}, so that what is held out is not",
+            "a case, and an input, belongs to one split: remove it from the others",
+        )
+        raise LoadError([head, *mistakes[:_NAMED]])
+
+
+def _traits_sql(predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection) -> str:
+    left, right = (
+        table.scan(connection, ("id", "split", "input"), numbered=False) for table in (predictions, references)
+    )
+    expected = references.scan(connection, ("id",), numbered=False)
+    return f"(SELECT * FROM (FROM {left} UNION ALL FROM {right}) SEMI JOIN (SELECT id FROM {expected}) USING (id))"
+
+
+def gold_in_input(
+    spec: AuditSpec, predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection
+) -> dict[str, int]:
+    """Count, by field, the expected cases whose input holds the text of the reference; nothing without inputs."""
+    if spec.cases.input is None:
+        return {}
+    counts = []
+    for index in range(len(spec.fields)):
+        name = "value" if references.layout.form == "long" else f"v{index}"
+        token = references.value(name, f"r.v{index}").as_token()
+        text = f"CASE WHEN starts_with({token}, '\"') THEN {token}[2:-2] ELSE {token} END"
+        counts.append(
+            f"count_if(length({text}) >= {_SHORTEST} AND NOT contains({text}, '\\') AND contains(input, {text}))"
+        )
+    traits = _traits_sql(predictions, references, connection)
+    try:
+        found = connection.execute(
+            f"SELECT {', '.join(counts)} FROM {wide_sql(references, connection, spec.fields, False)} AS r "
+            f"JOIN (SELECT id, any_value(input) AS input FROM {traits} GROUP BY id) USING (id)"
+        ).fetchall()[0]
+    finally:
+        predictions.release()
+        references.release()
+    return dict(zip(spec.fields, found, strict=True))
+
+
+def gold_notes(counts: Mapping[str, int], expected: int) -> tuple[str, ...]:
+    """Say of each field how often the answer stood in the input."""
+    return tuple(
+        f"gold_in_input: {field}: the reference stands as it is in the input of {count:,} of {plural(expected, 'case')}"
+        for field, count in counts.items()
+        if count
+    )

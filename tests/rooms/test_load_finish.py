@@ -1,0 +1,91 @@
+"""What a finish reason makes of a case. Expectations are what the providers' documents say that a reason means."""
+
+from __future__ import annotations
+
+import pytest
+
+from auditor.load.finish import outcome_of
+from tests.rooms.load_workspace import Workspace
+
+CLEAN = "stop end_turn stop_sequence STOP completed COMPLETE eos_token"
+CUT_OFF = "length max_tokens max_output_tokens model_length model_context_window_exceeded MAX_TOKENS LENGTH"
+HELD_BACK = (
+    "refusal content_filter content-filter SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY "
+    "guardrail_intervened content_filtered"
+)
+NEVER_CAME = "error errored expired canceled cancelled failed error:TimeoutError"
+NOBODY_KNOWS = (
+    "pause_turn MALFORMED_FUNCTION_CALL OTHER LANGUAGE unknown in_progress queued incomplete FINISH_REASON_UNSPECIFIED"
+)
+
+HALF = '{"day": "2024-03'
+WHOLE = '{"day": "2024-03-01"}'
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    return Workspace(tmp_path)
+
+
+def outcomes(workspace, rows, **cases):
+    """Load completions by case, and give the outcome of each."""
+    given = [{"case_id": str(number)} | row for number, row in enumerate(rows)]
+    references = workspace.csv("r.csv", [{"case_id": row["case_id"], "day": row["case_id"]} for row in given])
+    workspace.load(workspace.json_lines("c.jsonl", given), references, {"day": "date"}, **cases)
+    found = {case: outcome for (case, _), (outcome, _, _) in workspace.by_case().items()}
+    return [found[row["case_id"]] for row in given]
+
+
+def test_every_reason_of_a_provider_means_what_it_says():
+    said = {"judged": CLEAN, "truncated": CUT_OFF, "refused": HELD_BACK, "transport": NEVER_CAME}
+    said["unknown"] = NOBODY_KNOWS
+    assert {
+        (reason, outcome): outcome_of(reason, None) for outcome, names in said.items() for reason in names.split()
+    } == {(reason, outcome): outcome for outcome, names in said.items() for reason in names.split()}
+    assert outcome_of(None, None) == outcome_of("", None) == "unknown"
+
+
+def test_half_an_object_is_judged_by_its_reason_alone(workspace):
+    rows = [{"completion": HALF, "finish": finish} for finish in ("length", "stop", None, "wat")]
+    assert outcomes(workspace, rows) == ["truncated", "malformed", "unknown", "unknown"]
+
+
+def test_a_spec_adds_reasons_and_says_others_otherwise_and_the_report_names_them(workspace):
+    rows = [{"completion": WHOLE, "finish": finish} for finish in ("Natural_End", "pause_turn", "stop", "recitation")]
+    more = {"natural_end": "judged", "PAUSE_TURN": "truncated", "recitation": "judged"}
+    assert outcomes(workspace, rows) == ["unknown", "unknown", "judged", "refused"]
+    assert outcomes(workspace, rows, finish_reasons=more) == ["judged", "truncated", "judged", "judged"]
+    assert workspace.loaded.notes[0] == (
+        "finish reasons met: Natural_End 1 (judged), pause_turn 1 (truncated), recitation 1 (judged), stop 1 (judged)"
+    )
+
+
+def test_a_refusal_in_the_reply_counts_whatever_the_reason(workspace):
+    refusals = ["I cannot help with that.", "", None, False]
+    rows = [{"completion": WHOLE, "finish": "stop", "refusal": refusal} for refusal in refusals]
+    assert outcomes(workspace, rows) == ["refused", "judged", "judged", "judged"]
+    assert [one.text for one in workspace.loaded.blocked] == [
+        "refused: 1 of 4 cases was refused by the model or a filter, and is not judged: "
+        "a refusal in the reply (1); case 0"
+    ]
+
+
+def test_a_call_of_a_tool_is_judged_where_the_payload_is_its_input(workspace):
+    replies = [WHOLE, "Let me look that up.", "", HALF]
+    rows = [{"completion": reply, "finish": "tool_calls"} for reply in replies]
+    assert outcomes(workspace, rows) == ["judged", "unknown", "unknown", "malformed"]
+
+
+def test_columns_of_a_table_know_the_same_reasons_as_completions(workspace):
+    names = [*CLEAN.split(), *CUT_OFF.split(), *HELD_BACK.split(), *NEVER_CAME.split(), *NOBODY_KNOWS.split(), "mine"]
+    rows = [{"case_id": str(n), "day": "2024-03-01", "why": name} for n, name in enumerate(names)]
+    references = workspace.csv("r.csv", [{"case_id": row["case_id"], "day": row["case_id"]} for row in rows])
+    mine = {"mine": "refused"}
+    for write in (workspace.csv, workspace.json_lines, workspace.parquet):
+        predictions = write("p." + {"csv": "csv", "json_lines": "jsonl", "parquet": "parquet"}[write.__name__], rows)
+        workspace.load(predictions, references, {"day": "date"}, finish="why", finish_reasons=mine)
+        found = {case: outcome for (case, _), (outcome, _, _) in workspace.by_case().items()}
+        assert [found[row["case_id"]] for row in rows] == [
+            *(outcome_of(name, None) for name in names[:-1]),
+            "refused",
+        ]
