@@ -75,7 +75,9 @@ def census_notes(census: Census, contract: Contract) -> tuple[str, ...]:
         said += f", {census.strict:,} by a strict one"
     said += f"; another reader would recover {census.recovered['any']:,}"
     others = [f"{name} {count:,}" for name, count in census.recovered.items() if name != "any" and count]
-    notes = [said + (f" ({', '.join(others)})" if others else "")]
+    # Where the strictest reader reads everything there is nothing to say.
+    is_plain = census.taken == census.ended and contract.payload == "strict"
+    notes = [] if is_plain else [said + (f" ({', '.join(others)})" if others else "")]
     for kind, names in sorted(census.kinds.items()):
         listed = ", ".join(f"{name[:_LONGEST]} {count:,}" for name, count in names.most_common(_SHOWN))
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
