@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from auditor.model.environment import Environment
-from auditor.worker.trouble import Ended, StartError
+from auditor.worker.trouble import Broken, Ended, StartError
 from tests.engines.adapters import adapter_of, decode, need
 from tests.sessions import open_consumer, quoted, shown
 
@@ -159,7 +159,7 @@ def test_a_server_that_fails_refuses_no_value(mariadb: Any, code: int) -> None:
     )
     reader = mariadb.engine.reader("failing", "test.failing({value})", "date")
     assert reader.read(["2024-03-01"]).texts == ["2024-03-01"]
-    with pytest.raises(Ended, match=f"MariaDB failed: {code} no space left"):
+    with pytest.raises(Broken, match=f"{code} no space left"):
         reader.read(["2024-03-01", "x"])
 
 

@@ -27,10 +27,11 @@ from auditor.decode.stop import Stop
 from auditor.model.dependence import Probed
 from auditor.model.environment import Environment
 from auditor.probe import Question
-from auditor.probe.environments import course_of, zones_for
+from auditor.probe.environments import course_of
 from auditor.probe.launch import Launcher
 from auditor.probe.probe import probe_consumer
 from auditor.probe.sent import Sent
+from auditor.probe.zones import zones_for
 from tests.sessions import described_in, quoted
 from tests.versions import node_modules, python_of
 

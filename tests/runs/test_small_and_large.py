@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import auditor
-import auditor.audit.run
+import auditor.audit.decoding
 from auditor.audit import transfer
 from auditor.model.document import to_json_text
 from auditor.score import verdict_table
@@ -45,7 +45,7 @@ def test_the_thresholds_change_no_result(tmp_path: Path, monkeypatch: pytest.Mon
     assert broken != references
     (tmp_path / "records" / "references.csv").write_text(broken)
     small = audited(tmp_path)
-    monkeypatch.setattr(auditor.audit.run, "SMALL", -1)
+    monkeypatch.setattr(auditor.audit.decoding, "SMALL", -1)
     monkeypatch.setattr(verdict_table, "TOGETHER", -1)
     for name in ("SHORT", "VERY_SHORT"):
         monkeypatch.setattr(transfer, name, -1)
