@@ -42,9 +42,10 @@ def gate_of(counts: CaseCounts, columns: Iterable[Column], spec: AuditSpec) -> G
 
 def gate_note(gate: Gate, counts: CaseCounts, *, stored: bool) -> tuple[str, ...]:
     """Say that the gate is closed, and where the cases are that were not judged; too few cases say so themselves."""
-    if gate.open or counts.judged == counts.expected:
+    if gate.open or (counts.judged == counts.expected and "blocked" not in gate.reason):
         return ()
-    where = f"; {INCIDENT} in the run's folder lists what was not judged" if stored else ""
+    is_listed = stored and counts.judged < counts.expected
+    where = f"; {INCIDENT} in the run's folder lists what was not judged" if is_listed else ""
     return (f"content gate closed, so content rates are not to be compared: {gate.reason}{where}",)
 
 

@@ -33,7 +33,7 @@ from auditor.version import VERSION
 SAMPLE = 200
 
 #: Files of a root that are looked at; of one with more, nothing is kept.
-MOST_FILES = 20_000
+MOST_FILES = 2_000
 
 #: Folders of a root whose files decide nothing, or change with each run.
 _PASSED_OVER = {".auditor", ".git", "__pycache__"}
@@ -57,10 +57,15 @@ class Kept:
         self._folder = None if runs is None else runs.parent / "kept" / name
         self._finished: dict[str, _Finished] = {}
         self._reused: list[str] = []
+        self._files: dict[str, list[tuple[str, int, int]] | None] = {}  # as they were before anything was decoded
 
     def take(self, session: Session, requests: Sequence[Request]) -> dict[str, Answers] | None:
         """Give the answers that a consumer gave before, None where there are none that hold still."""
-        if self._folder is None or not self._folder.is_dir() or not requests:
+        if self._folder is None or not requests:
+            return None
+        consumer = self._spec.consumers[session.readiness.consumer]
+        self._files[consumer.name] = _files_of(self._spec, consumer)
+        if not self._folder.is_dir():
             return None
         key = self._key(session, requests)
         told = None if key is None else _read(self._path(session.readiness.consumer, key))
@@ -127,8 +132,8 @@ class Kept:
         """Give a digest of all that the answers depend on; None where they depend on what nobody can see here."""
         spec, readiness = self._spec, session.readiness
         consumer = spec.consumers[readiness.consumer]
-        files = None if consumer.adapter == "http" or consumer.connection else _files_of(spec, consumer)
-        if files is None:
+        files = self._files.get(consumer.name)
+        if files is None or consumer.adapter == "http" or consumer.connection:
             return None
         depends: list[Any] = [VERSION, self._manifest, consumer.model_dump(mode="json"), files]
         depends.append(spec.environment.model_dump(mode="json"))
@@ -145,14 +150,15 @@ class Kept:
 
 def _files_of(spec: AuditSpec, consumer: ConsumerSpec) -> list[tuple[str, int, int]] | None:
     """Give path, size and time of change of each file of a consumer's root; None where there are too many."""
-    if consumer.root is None:
-        return []
     found: list[tuple[str, int, int]] = []
-    for folder, folders, names in os.walk(spec.folder / consumer.root):
+    for folder, folders, names in os.walk(spec.folder / (consumer.root or "."), followlinks=True):
         folders[:] = sorted(set(folders) - _PASSED_OVER)
         for name in sorted(names):
             path = os.path.join(folder, name)
-            state = os.lstat(path)
+            try:
+                state = os.stat(path)
+            except OSError:  # a link to nothing, or gone meanwhile
+                return None
             found.append((path, state.st_size, state.st_mtime_ns))
         if len(found) > MOST_FILES:
             return None

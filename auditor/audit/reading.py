@@ -52,13 +52,16 @@ class Reading:
     @property
     def agreement(self) -> str:
         """Say how the consumers stand to each other, in a word or two; nothing where there is one."""
-        if len(self.decodings) < 2:
+        if len(self.keys) < 2:
             return ""
         asked = [key for name, key in self.keys.items() if self.decodings[name].status != NOT_RECORDED]
         if not asked:
             return "recorded for none"
         unknown = len(self.keys) - len(asked)
-        return _agreement(asked) + (f", not recorded for {unknown}" if unknown else "")
+        if not unknown:
+            return _agreement(asked)
+        known = f"{_agreement(asked)}, " if len(asked) > 1 else ""
+        return f"{known}not recorded for {unknown}"
 
 
 def _agreement(keys: Sequence[str | None]) -> str:

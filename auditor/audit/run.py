@@ -109,7 +109,7 @@ def _audit(
     if store:
         if decoded.emulated.undecided:
             create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
-        if run.gate is not None and not run.gate.open:
+        if run.gate is not None and not run.gate.open and run.cases.judged < run.cases.expected:
             texts[INCIDENT] = incident_text(loaded.incidents(connection))
         folder = write_run(connection, run, runs_folder(spec), spec, loaded.files, texts)
     kept.clear()

@@ -110,7 +110,8 @@ def _marking(method: Callable[..., Any]) -> Callable[..., Any]:
     def parse_and_mark(self: Any, *args: Any, **kwargs: Any) -> Any:
         first = self._curr
         node = method(self, *args, **kwargs)
-        if node is not None and first is not None and self._prev is not None and self._prev.end >= first.start:
+        # Behind the last token stands one that is false, and begins where the text does.
+        if node is not None and first and self._prev and self._prev.end >= first.start:
             before = node.meta.get(_SPAN)
             if before is None or before[0] >= first.start:  # the same node, seen from further outside
                 node.meta[_SPAN] = (first.start, self._prev.end + 1)

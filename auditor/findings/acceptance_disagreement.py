@@ -84,12 +84,18 @@ def _draft(census: Census, name: str, sides: str, split: _Split) -> Draft:
             "Ask the model for a form that every consumer reads (see the common shape of the field).",
             "Normalise the field once, before the consumers, and hand all of them the same canonical text.",
         ),
-        fingerprint=fingerprint(CODE, name, census.numbered(name_of(sides, split.seen))),
+        fingerprint=fingerprint(CODE, name, census.numbered(name_of(sides, split.seen)), _unknown(census, sides)),
         groups=f"field = {sql.text(name)} AND {_SIDES} = {sql.text(sides)} AND {_SPLIT}",
         role=census.role_of(name, (*accepting, *rejecting)),
         shapes_as="accepted by some only",
         by_prediction=True,
     )
+
+
+def _unknown(census: Census, sides: str) -> str:
+    """Name the consumers whose records lack these strings, whatever they would make of them; as a rule nobody."""
+    names = census.numbered(_numbers(sides, "N"))
+    return f"not recorded: {', '.join(names)}" if names else ""
 
 
 def name_of(sides: str, seen: set[str]) -> list[int]:

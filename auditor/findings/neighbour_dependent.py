@@ -110,6 +110,12 @@ def _role(column: _Column, code: Moved) -> Role:
     return "either" if len(roles) > 1 else roles.pop()
 
 
+def _cut(column: _Column) -> str:
+    """Say in how many rows at a time production, and so the base, reads a batch."""
+    size = column.census.context.spec.consumers[column.consumer].batch_size
+    return f", read {plural(size, 'row')} at a time" if size else ""
+
+
 def _varied(column: _Column, code: Moved) -> str:
     """Say what the base was, what was varied, and that nothing else was."""
     said = []
@@ -117,7 +123,7 @@ def _varied(column: _Column, code: Moved) -> str:
         if probe.moved(code):
             sample = f" (of {probe.of_rows:,}; distinct strings of every form)" if probe.rows < probe.of_rows else ""
             said.append(
-                f"The base is the batch of {plural(probe.rows, probe.role)}{sample} in file order; "
+                f"The base is the batch of {plural(probe.rows, probe.role)}{sample} in file order{_cut(column)}; "
                 f"{len(probe.moved(code)):,} of {plural(probe.strings, 'distinct string')} came out otherwise in at "
                 f"least one of {len(probe.tried)} other batches, twice alike each time: {_ways(probe, code)}."
             )

@@ -37,6 +37,10 @@ CANONICAL = {
 }
 
 
+def _an(word: str) -> str:
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
 def read_typed(field: FieldSpec, token: str) -> tuple[str | None, str | None]:
     """Read a raw token in canonical form; gives (tagged text, None) or (None, error).
 
@@ -46,7 +50,7 @@ def read_typed(field: FieldSpec, token: str) -> tuple[str | None, str | None]:
     content = json.loads(token) if token.startswith('"') else token
     tagged = _tagged(field, content, token)
     if tagged is None:
-        return None, f"not canonical: a {field.type} is written like {CANONICAL[field.type]}"
+        return None, f"not canonical: {_an(field.type)} is written like {CANONICAL[field.type]}"
     if grain_key(field, tagged) is None:
         return None, unexpected_type(field, tagged)
     return tagged, None

@@ -26,7 +26,7 @@ _OWN: Final = {
     "boolean": ("true or false",),
 }
 _KIND_OF_START: Final = {'"': "a string", "{": "an object", "[": "an array", "t": "true or false", "f": "true or false"}
-_FENCE: Final = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE: Final = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```[ \t]*\r?$|\Z)", re.DOTALL | re.MULTILINE)
 _CONSTANT: Final = re.compile(r"-?\b(?:NaN|Infinity)\b")
 
 
@@ -95,8 +95,7 @@ class PayloadReader:
         return tokens
 
     def _once(self, found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        ordered = found if self.contract.duplicate_keys == "last" else reversed(found)
-        return list(dict(ordered).items())
+        return list(dict(found).items())
 
     def _at(self, found: Sequence[tuple[str, str]], path: str) -> str | None:
         value = member(found, path)

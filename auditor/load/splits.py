@@ -17,8 +17,27 @@ if TYPE_CHECKING:
 _NAMED: Final = 5
 _SHOWN: Final = 60
 
+#: What the columns of all cases have for a split.
+WHOLE: Final = "all"
+
 #: Shorter texts stand in nearly every input by chance.
 _SHORTEST: Final = 3
+
+
+def _refuse_name_of_whole(spec: AuditSpec, traits: str, connection: duckdb.DuckDBPyConnection) -> None:
+    """Refuse a split that is called like the column of all cases."""
+    found = connection.execute(f"SELECT min(id), count(DISTINCT id) FROM {traits} WHERE split = '{WHOLE}'").fetchall()
+    case, count = found[0]
+    if count:
+        raise LoadError(
+            [
+                Mistake(
+                    f"[cases] split = {spec.cases.split!r}",
+                    f"{plural(count, 'case')} of a split named {WHOLE!r}, the first is {case}",
+                    "that is the name of the columns of all cases: give the split another one",
+                )
+            ]
+        )
 
 
 def check_splits(
@@ -34,6 +53,7 @@ def check_splits(
             "HAVING count(DISTINCT split) > 1 ORDER BY id"
         ).fetchall()
         mistakes = [Mistake(f"case {case}", f"is in the splits {' and '.join(splits)}") for case, splits in found]
+        _refuse_name_of_whole(spec, traits, connection)
         if not mistakes and spec.cases.input is not None:
             traits = _traits_sql(predictions, references, connection)
             shared = connection.execute(

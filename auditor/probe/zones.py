@@ -74,6 +74,9 @@ _MOMENT = re.compile(
     r"[T ]+([0-9]{1,2}):?([0-9]{2})(?::?[0-9]{2}(?:[.,][0-9]+)?)? ?(Z|UTC|GMT|[+-]00:?00)?(?![0-9])"
 )
 
+#: A time of day, beside which letters are the name of a zone.
+_TIME = re.compile(r"[0-9][:.][0-9]{2}|[0-9] ?[AaPp]\.?[Mm]")
+
 #: Years for which machines have rules of zones.
 _FIRST, _LAST = 1970, 2037
 
@@ -88,14 +91,25 @@ def zones_for(strings: Iterable[str]) -> tuple[str, ...]:
     """
     asked = Counter(zone for text in strings for zone in _asked_by(text))
     wanted = [zone for zone, _ in asked.most_common(2)]
-    # One that is asked for has summer time itself, as a rule: what stays is the one without whole hours.
+    if wanted and not any(map(_has_summer_time, wanted)):
+        wanted = [wanted[0], ZONES[2]]
+    # Beside one with summer time what stays is the one without whole hours.
     return (*ZONES[:2], *[*wanted, *(zone for zone in ZONES[:1:-1] if zone not in wanted)][:2]) if wanted else ZONES
 
 
+def _has_summer_time(name: str) -> bool:
+    try:
+        zone = ZoneInfo(name)
+    except ZoneInfoNotFoundError:
+        return False
+    return len({datetime(2024, month, 1, tzinfo=zone).utcoffset() for month in (1, 7)}) > 1
+
+
 def _asked_by(text: str) -> Iterator[str]:
-    for word in text.replace('"', " ").split():
-        if word in ZONE_OF_ABBREVIATION:
-            yield ZONE_OF_ABBREVIATION[word]
+    if _TIME.search(text):  # without a time of day, CAT and EST are words or codes
+        for word in text.replace('"', " ").split():
+            if word in ZONE_OF_ABBREVIATION:
+                yield ZONE_OF_ABBREVIATION[word]
     for year, month, day, hour, minute, utc in _MOMENT.findall(text):
         yield from changing_at(int(year), int(month), int(day), int(hour), int(minute), is_utc=bool(utc))
 

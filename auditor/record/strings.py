@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 
 from auditor.database import connect
 from auditor.decode.folders import open_spill
+from auditor.decode.reply_reader import ReplyReader
 from auditor.findings.probes import probe_tokens
 from auditor.load import load
 from auditor.spec.models import AuditSpec, ConsumerSpec
@@ -17,7 +18,8 @@ def strings_of(spec: AuditSpec, consumer: ConsumerSpec) -> dict[str, tuple[str, 
     """Give the distinct strings of each field that the consumer reads, predictions and references, in file order."""
     fields = [name for name in spec.fields if name in consumer.reads]
     with ExitStack() as folders, closing(connect(open_spill(folders))) as connection:
-        load(spec, connection)
+        reader = folders.enter_context(ReplyReader(spec)) if ":" in spec.cases.payload else None
+        load(spec, connection, reader=None if reader is None else reader.read)
         rows = connection.execute(
             "SELECT field, token FROM (SELECT field, prediction AS token, first_row FROM pairs"
             " UNION ALL SELECT field, reference, first_row FROM pairs) WHERE token IS NOT NULL"

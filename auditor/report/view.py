@@ -213,7 +213,7 @@ def label(column: Column | ConsumerSummary) -> str:
 
 def untrusted(column: Column) -> str:
     """Say why a rate means nothing, or nothing: ``untrusted: constant-output``."""
-    if column.untrusted and column.label == "emulated":
+    if "emulated" in column.untrusted:
         return "emulated: decides nothing"
     return f"untrusted: {', '.join(column.untrusted)}" if column.untrusted else ""
 

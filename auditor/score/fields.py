@@ -172,8 +172,10 @@ def _among(fields: Sequence[str]) -> str:
 def _read_alike(numbers: Sequence[int]) -> str:
     if not numbers:
         return "false"
-    read = [f"coalesce(s{i} = 'v', false)" for i in numbers]
-    same = [f"coalesce(k{numbers[0]} = k{i}, false)" for i in numbers[1:]]
+    # A string that records lack is read in no way known: it does not disagree.
+    read = [f"coalesce(s{i} IN ('v', '{_UNKNOWN}'), false)" for i in numbers]
+    keys = ", ".join(f"k{i}" for i in numbers)
+    same = [f"coalesce(least({keys}) = greatest({keys}), true)"] if len(numbers) > 1 else []
     return " AND ".join(read + same)
 
 

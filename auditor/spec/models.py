@@ -41,7 +41,7 @@ Statement = Literal["cast", "insert", "copy"]
 Receives = Literal["text", "json", "python"]
 LogFormat = Literal["openai-batch", "anthropic-batch", "inspect-ai", "promptfoo", "lm-eval", "langfuse"]
 FinishOutcome = Literal["judged", "truncated", "refused", "transport", "unknown"]
-DuplicateKeys = Literal["malformed", "first", "last"]
+DuplicateKeys = Literal["malformed", "last"]
 Rounding = Literal["half_up", "half_even", "down"]
 
 

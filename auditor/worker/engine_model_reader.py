@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from .engine_common import shortened
-from .engine_stage import Late, mark_of
+from .engine_common import OutOfTime, shortened
+from .engine_stage import mark_of
 from .sql_model_reader import DROPPED, FEW, Unclear, several, shape_of
 from .sql_model_run import PROBES, keeps_nothing
 from .trouble import StartError
@@ -97,7 +97,7 @@ class Reader:
             self.fill([value])
             found, warned = self.model.results([self.output])
         except self.engine.error as error:
-            return ("t:" if isinstance(error, Late) else "r:") + shortened(str(error))
+            return ("t:" if isinstance(error, OutOfTime) else "r:") + shortened(str(error))
         if warned:
             self.warnings[value] = warned
         if len(found) > 1:

@@ -7,8 +7,8 @@ What `sql_row_source` is for DuckDB; `sql_rows` decides with either whose fault 
 
 from __future__ import annotations
 
-from .engine_common import shortened
-from .engine_stage import Late, mark_of
+from .engine_common import OutOfTime, shortened
+from .engine_stage import mark_of
 from .sql_model_reader import DROPPED, Unclear
 from .sql_row_source import several
 
@@ -62,7 +62,7 @@ class RowSource:
         try:
             found, warned = self._run([row], self.outputs_of)
         except self.engine.error as error:
-            return ("t:" if isinstance(error, Late) else "r:") + shortened(str(error))
+            return ("t:" if isinstance(error, OutOfTime) else "r:") + shortened(str(error))
         if warned:
             self.warnings[tuple(row)] = warned
         if len(found) > 1:

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     Row = List[Optional[str]]
 
 
-class Late(Refused):
-    """A statement for which the engine took too long."""
-
-
 class Stage:
     """What engines have in common: quotes, statements that most of them know, and which errors there are."""
 

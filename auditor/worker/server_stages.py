@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .engine_common import Refused
-from .engine_stage import Late, Stage
+from .engine_common import OutOfTime, Refused
+from .engine_stage import Stage
 from .mariadb_readers import NAMES, in_hex, packets, tag_of
 from .mariadb_readers import TAGS as MARIADB_TAGS
 from .postgres_readers import TAGS, written
@@ -47,7 +47,7 @@ class Postgres(Stage):
         except module.Error as error:
             self.engine.see_whether_gone(error)
             late = isinstance(error, module.errors.QueryCanceled)
-            raise (Late if late else Refused)(self.engine.said(error)) from error
+            raise (OutOfTime if late else Refused)(self.engine.said(error)) from error
 
     def rows(self, sql: str) -> "List[Any]":
         """Give the rows of a query."""
@@ -98,7 +98,7 @@ class MariaDb(Stage):
         try:
             return self.engine.run(sql)
         except self.engine.module.Error as error:
-            raise (Late if self.engine.is_late(error) else Refused)(self.engine.said(error)) from error
+            raise (OutOfTime if self.engine.is_late(error) else Refused)(self.engine.said(error)) from error
 
     def rows(self, sql: str) -> "List[Any]":
         """Give the rows of a query."""

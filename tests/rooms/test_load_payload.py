@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from auditor.load.payload import fenced_text
 from tests.rooms.load_workspace import Workspace
 
 DAY = '{"day": "2024-03-01", "total": 12.50}'
@@ -70,7 +73,6 @@ def test_keys_that_occur_twice_are_what_the_contract_says(workspace):
     twice = '{"total": 1, "total": 2, "day": "x"}'
     assert read(workspace, [twice]) == ["malformed"]
     assert reasons(workspace) == {"a key occurs twice": 1}
-    assert read(workspace, [twice], duplicate_keys="first") == [('"x"', "1")]
     assert read(workspace, [twice], duplicate_keys="last") == [('"x"', "2")]
     assert workspace.loaded.notes[-1] == "payload: a key that occurs twice, in what was read: total 1"
     assert read(workspace, ['{"day": "x", "total": 1, "why": 1, "why": 2}']) == [('"x"', "1")]
@@ -122,3 +124,7 @@ def test_replies_that_address_the_grader_are_data(workspace):
         ('"x"', "1"),
     ]
     assert all(reference == f'"{case}"' for (case, _), (_, _, reference) in workspace.by_case().items())
+
+
+def test_a_fence_may_end_its_lines_as_windows_does():
+    assert json.loads(fenced_text('Here:\r\n```json\r\n{"total": 1}\r\n```\r\n')) == {"total": 1}

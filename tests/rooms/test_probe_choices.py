@@ -88,6 +88,18 @@ def test_an_abbreviation_is_tried_where_it_is_known(word: str) -> None:
     assert ZONE_OF_ABBREVIATION[word] in zones_for([f'"2024-03-01 10:00 {word}"'])
 
 
+def test_a_word_without_a_time_of_day_is_no_zone() -> None:
+    assert zones_for(['"CAT-00123"', '"CAT 00123"', '"EST"']) == ZONES
+
+
+@pytest.mark.parametrize("words", [["IST"], ["CAT", "EAT"]])
+def test_one_zone_with_summer_time_is_always_tried(words: list[str]) -> None:
+    chosen = zones_for([f'"2024-03-01 10:00 {word}"' for word in words])
+    offsets = [{datetime(2024, month, 1, tzinfo=ZoneInfo(zone)).utcoffset() for month in (1, 7)} for zone in chosen]
+    assert any(len(one) > 1 for one in offsets)
+    assert ZONE_OF_ABBREVIATION[words[0]] in chosen
+
+
 def test_every_abbreviation_is_one_of_its_zone() -> None:
     for word, zone in ZONE_OF_ABBREVIATION.items():
         names = {datetime(2024, month, 15, tzinfo=ZoneInfo(zone)).tzname() for month in (1, 7)}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from auditor.discover import discover
 from auditor.spec.read import read_spec
 
 REPOSITORY = Path(__file__).parents[2]
@@ -105,3 +106,10 @@ def test_what_cannot_be_done_exits_with_2(folder: Path, arguments: list[str], sa
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_filter_that_ends_in_not_null_is_the_condition_and_no_more(tmp_path: Path) -> None:
+    (tmp_path / "m.sql").write_text("select\n  try_cast(a as date) as d\nfrom raw.t\nwhere a is not null\n")
+    found = discover([str(tmp_path / "m.sql")], "duckdb")
+    [one] = found.models[0].filters
+    assert (one.text, one.place.line) == ("a is not null", 4)

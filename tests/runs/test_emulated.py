@@ -203,3 +203,12 @@ def test_one_string_is_read_and_called_emulated(workspace: Path) -> None:
     assert lines[0] == '"1,234.50"  read by some only', "SQLite reads 1 and DuckDB nothing; the emulation has no say"
     said = "hint, no proof: it is emulated: the warehouse itself may read another value"
     assert said in [line.strip() for line in lines]
+
+
+def test_an_audit_of_an_emulation_alone_has_its_column_and_no_finding(workspace: Path) -> None:
+    alone = NATIVE[: NATIVE.index("[consumers.app]")] + EMULATED
+    write(workspace, alone)
+    run = auditor.run(workspace / "audit.toml", probe="off", broken_references="report").run
+    column = run.column("total", "warehouse")
+    # 1,234.50 is 1234.5 by the text of the expression, 12.5 and 7 are themselves, and N/A is no number.
+    assert (column.verdicts["ok"], column.label, run.findings) == (3, "emulated", ())

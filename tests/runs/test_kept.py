@@ -183,3 +183,18 @@ def test_what_is_not_stored_keeps_nothing(shop: Path) -> None:
     with pytest.raises(AuditorError, match="portal"):
         auditor.run(shop, probe="off", store=False)
     assert not list(shop.glob(".auditor/kept/*/*"))
+
+
+def test_a_consumer_without_a_root_has_the_files_of_the_spec_looked_at(shop: Path) -> None:
+    (shop / "parsers.py").write_text((shop / "billing" / "parsers.py").read_text())
+    spec = (shop / "audit.toml").read_text().replace('root = "billing"\n', "")
+    (shop / "audit.toml").write_text(spec)
+    (shop / "broken").touch()
+    (shop / "calls").write_bytes(b"")
+    with pytest.raises(AuditorError, match="portal"):
+        auditor.run(shop, probe="off")
+    (shop / "broken").unlink()
+    (shop / "table.json").write_text("{}")  # which the parser may read, for all that is known
+    calls(shop)
+    auditor.run(shop, probe="off")
+    assert calls(shop) >= COUNT

@@ -145,7 +145,7 @@ def test_one_string_is_read_from_the_records_or_not_recorded(workspace: Path) ->
     assert told.exit_code == 0, told.output
     lines = told.output.splitlines()
     assert lines[0] == '"03/01/2024"  read by some only'
-    assert lines[3] == '"2024-03-05"  read alike, not recorded for 1'
+    assert lines[3] == '"2024-03-05"  not recorded for 1'
     assert lines[4].startswith("  warehouse  not recorded: the records hold no answer for it")
 
 
@@ -188,3 +188,30 @@ def test_a_reference_without_a_record_blocks_in_every_environment(workspace: Pat
     assert (column.judged, column.blocked_by) == (1, {"not_recorded": 1})
     assert column.flips["clock"] == 1
     assert {entry["judged"] for entry in column.by_environment} == {1}
+
+
+def test_findings_that_differ_in_what_is_not_recorded_have_names_of_their_own(workspace: Path) -> None:
+    lax = '[consumers.lax]\nadapter = "python"\nreads.effective_date = "parsers:day"\n'
+    (workspace / "audit.toml").write_text((workspace / "audit.toml").read_text() + lax)
+    (workspace / "parsers.py").write_text(
+        "from dateutil import parser\n\ndef day(text):\n    return parser.parse(text).date()\n"
+    )
+    rows = {"1": "March 1, 2024", "2": "March 4, 2024"}  # the first is recorded as NULL, the second is not recorded
+    with open(workspace / "predictions.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("case_id", "effective_date"), *rows.items()])
+    run = auditor.run(workspace / "audit.toml", probe="off")
+    found = [one for one in run.findings if one.code == "acceptance-disagreement"]
+    assert {frozenset(one.consumers) for one in found} == {
+        frozenset({"lax", "app", "warehouse"}),
+        frozenset({"lax", "app"}),
+    }
+    assert len({one.fingerprint for one in found}) == len(found)
+
+
+def test_a_shape_of_which_some_strings_are_not_recorded_is_read_alike_as_far_as_is_known(workspace: Path) -> None:
+    run = auditor.run(workspace / "audit.toml", probe="off")
+    [field] = run.run.fields
+    alike = {row.shape: row.alike for row in field.shapes}
+    # 2024-03-01 and 2024-03-05 have one shape; of the second nobody knows what the warehouse makes.
+    assert alike["dddd-dd-dd"] is True
+    assert alike["dd/dd/dddd"] is False

@@ -76,3 +76,10 @@ def test_splits_must_not_overlap(tmp_path, monkeypatch):
     wrong["cases"] = {**wrong["cases"], "split": "splt"}
     with pytest.raises(auditor.AuditorError, match="no file has the column 'splt'"):
         auditor.run(wrong, probe="off")
+
+
+def test_a_split_is_not_called_like_the_columns_of_all_cases(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(row[0], "all" if row[1] == "dev" else row[1], *row[2:]) for row in ROWS]
+    with pytest.raises(auditor.AuditorError, match=r"cases? of a split named 'all'"):
+        auditor.run(spec(tmp_path, rows, on_references=True), probe="off")

@@ -122,7 +122,7 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
     """Print what qualifies the row, and what else was counted."""
     if column.untrusted:
         said, style = f"{view.untrusted(column)}: the rate means nothing until that bug is fixed", "bold red"
-        if column.label == "emulated":
+        if "emulated" in column.untrusted:
             said, style = "the rate decides nothing: it is what an emulation gives, not the warehouse", "bold"
         paper.line(paper.text(said, style, PROSE_LIMIT), indent=4, hang=2)
     if moves := environments.range_text(run, column):
