@@ -56,6 +56,7 @@ def become(command: list[str], launcher: str) -> int:
         command = command[1:]
     for name in ("SIGPIPE", "SIGXFSZ"):  # the interpreter ignores them, and that would be inherited
         signal.signal(getattr(signal, name), signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])  # a library of the parent's, such as ClickHouse, blocks SIGPIPE
     try:
         os.execvpe(command[0], command, inherited_environment())
     except OSError as error:

@@ -153,6 +153,16 @@ def test_no_signal_is_left_ignored() -> None:
     assert run_at(INSTANT, "/bin/sh", "-c", "kill -PIPE $$; echo alive").returncode == -signal.SIGPIPE
 
 
+def test_no_signal_is_left_blocked() -> None:
+    """ClickHouse's library blocks SIGPIPE in the process that loads it, and that would be inherited, too."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPIPE])
+    try:
+        done = run_at(INSTANT, "/bin/sh", "-c", "kill -PIPE $$; echo alive")
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert done.returncode == -signal.SIGPIPE
+
+
 def test_inherited_descriptors_pass_and_close_with_the_program() -> None:
     to_child, from_parent = os.pipe()
     to_parent, from_child = os.pipe()
