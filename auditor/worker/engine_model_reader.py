@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .engine_common import OutOfTime, shortened
 from .engine_stage import mark_of
-from .sql_model_reader import DROPPED, FEW, Unclear, several, shape_of
+from .sql_model_reader import DROPPED, Unclear, decided, several
 from .sql_model_run import PROBES, keeps_nothing
 from .trouble import StartError
 
@@ -48,23 +48,9 @@ class Reader:
         return [marks[value] for value in values]
 
     def _decode(self, values: "Sequence[str]") -> "List[str]":
-        """Run the model on all values; where one makes it fail, on ever fewer of those that look alike."""
         if self.apart:
             return [self.alone(value) for value in values]
-        marks = self._attempt(values)
-        if marks is not None:
-            return marks
-        order = sorted(range(len(values)), key=lambda index: shape_of(values[index]))
-        found = self._halves([values[index] for index in order])
-        return [mark for _, mark in sorted(zip(order, found))]
-
-    def _halves(self, values: "Sequence[str]") -> "List[str]":
-        if len(values) <= FEW:
-            return [self.alone(value) for value in values]
-        middle, marks = len(values) // 2, []
-        for half in (values[:middle], values[middle:]):
-            marks += self._attempt(half) or self._halves(half)
-        return marks
+        return decided(values, self._attempt, self.alone)
 
     def _attempt(self, values: "Sequence[str]") -> "Optional[List[str]]":
         """Run the model on values together; None where that gives no answer for each, or a warning for one of them."""

@@ -1,10 +1,12 @@
 """The tables in which a warehouse model runs, on an engine other than DuckDB; each has a stage of its own.
 
 A stage runs the consumer's statements as they are written and gives the engine's own texts of what comes out. Whatever
-the engine refuses is `Refused`, `Late` where it ran out of time; a server that is gone is `Ended`.
+the engine refuses is `Refused`, `OutOfTime` where it ran out of time; a server that is gone is `Ended`.
 """
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
 
 from .engine_common import Refused
 from .engine_texts import NOT_A_NUMBER, TAGGERS
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     Row = List[Optional[str]]
 
 
-class Stage:
+class Stage(ABC):
     """What engines have in common: quotes, statements that most of them know, and which errors there are."""
 
     error, fatal = Refused, Ended
@@ -44,7 +46,7 @@ class Stage:
         """Give what `results` has of a text as that text."""
         return text or ""
 
-    def open(self, names: "Sequence[Sequence[str]]") -> None:
+    def open(self, names: "Sequence[Sequence[str]]") -> None:  # noqa: B027 - most engines need nothing
         """Make what has to be there before the schemas of some tables are."""
 
     def create_schema(self, name: "Sequence[str]") -> None:
@@ -57,17 +59,17 @@ class Stage:
         described = ", ".join("%s %s" % (self.quoted(column), self.text_type) for column in columns)
         self.run("CREATE TABLE IF NOT EXISTS %s (%s)%s" % (table, described, self.storage))
 
+    @abstractmethod
     def run(self, sql: str) -> "Any":
         """Run one statement as it is written."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, sql: str) -> "List[Any]":
         """Give the rows of a query."""
-        raise NotImplementedError
 
+    @abstractmethod
     def kinds_of(self, query: str, kind: str = "") -> "Dict[str, Kind]":
         """Describe the columns of a query by their names in lower case; `kind` is the type of the field, if any."""
-        raise NotImplementedError
 
     def fill(self, table: str, columns: "Sequence[str]", rows: "Sequence[Row]") -> None:
         """Make rows the only ones of a table."""
@@ -79,13 +81,13 @@ class Stage:
         """Delete the rows of a table, which so many others follow."""
         self.run("DELETE FROM " + table)
 
+    @abstractmethod
     def insert(self, table: str, columns: "Sequence[str]", rows: "Sequence[Row]") -> None:
         """Insert rows: values as data, none of which is read as SQL."""
-        raise NotImplementedError
 
+    @abstractmethod
     def results(self, query: str, columns: "Sequence[Kind]") -> "Tuple[List[Row], str]":
         """Run a query and give the engine's texts of some of its columns, and what it warned of."""
-        raise NotImplementedError
 
 
 def is_text(kind: "Kind") -> bool:

@@ -11,7 +11,7 @@ from .sql_tags import tagged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Optional, Sequence
+    from typing import Any, Callable, Dict, List, Optional, Sequence
 
     from .sql_model_run import Model
 
@@ -59,21 +59,7 @@ class Reader:
         return [marks[value] for value in values]
 
     def _decode(self, values: "Sequence[str]") -> "List[str]":
-        """Run the model on all values; where one makes it fail, on ever fewer of those that look alike."""
-        marks = self._attempt(values)
-        if marks is not None:
-            return marks
-        order = sorted(range(len(values)), key=lambda index: shape_of(values[index]))
-        found = self._halves([values[index] for index in order])
-        return [mark for _, mark in sorted(zip(order, found))]
-
-    def _halves(self, values: "Sequence[str]") -> "List[str]":
-        if len(values) <= FEW:
-            return [self._alone(value) for value in values]
-        middle, marks = len(values) // 2, []
-        for half in (values[:middle], values[middle:]):
-            marks += self._attempt(half) or self._halves(half)
-        return marks
+        return decided(values, self._attempt, self._alone)
 
     def _attempt(self, values: "Sequence[str]") -> "Optional[List[str]]":
         """Run the model on values together; None where that gives no answer for each."""
@@ -126,6 +112,37 @@ class Reader:
             return several(len(found))
         mark: str = found[0][0] if found else DROPPED
         return mark
+
+
+def decided(
+    values: "Sequence[str]",
+    attempt: "Callable[[Sequence[str]], Optional[List[str]]]",
+    alone: "Callable[[str], str]",
+) -> "List[str]":
+    """Run a model on all values; where one makes it fail, on ever fewer of those that look alike.
+
+    `attempt` gives a mark for each value, or None where it cannot; `alone` always gives one.
+    """
+    marks = attempt(values)
+    if marks is not None:
+        return marks
+    order = sorted(range(len(values)), key=lambda index: shape_of(values[index]))
+    found = halved([values[index] for index in order], attempt, alone)
+    return [mark for _, mark in sorted(zip(order, found))]
+
+
+def halved(
+    values: "Sequence[str]",
+    attempt: "Callable[[Sequence[str]], Optional[List[str]]]",
+    alone: "Callable[[str], str]",
+) -> "List[str]":
+    """Give the marks of values that cannot be decided together: of their halves, and of few values one by one."""
+    if len(values) <= FEW:
+        return [alone(value) for value in values]
+    middle, marks = len(values) // 2, []
+    for half in (values[:middle], values[middle:]):
+        marks += attempt(half) or halved(half, attempt, alone)
+    return marks
 
 
 def shape_of(value: str) -> str:
