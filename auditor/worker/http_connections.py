@@ -114,8 +114,13 @@ def transport_over(connections: Connections, httpx: "Any", httpcore: "Any", most
 
     def as_httpx(error: Exception) -> Exception:
         """Give an error of httpcore as that of httpx, which has the same name."""
-        known = getattr(httpx, type(error).__name__, None)
-        return known(str(error)) if type(error).__module__.startswith("httpcore") and known else error
+        known: "Any" = getattr(httpx, type(error).__name__, None)
+        return known(str(error)) if known else error
+
+    faults = (
+        *(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError),
+        *(httpcore.ProxyError, httpcore.UnsupportedProtocol),
+    )
 
     class Body(httpx.SyncByteStream):  # type: ignore[misc]
         def __init__(self, stream: "Any") -> None:
@@ -124,7 +129,7 @@ def transport_over(connections: Connections, httpx: "Any", httpcore: "Any", most
         def __iter__(self) -> "Iterator[bytes]":
             try:
                 yield from self.stream
-            except Exception as error:
+            except faults as error:
                 raise as_httpx(error) from error
 
         def close(self) -> None:
@@ -142,7 +147,7 @@ def transport_over(connections: Connections, httpx: "Any", httpcore: "Any", most
             )
             try:
                 told = pool.handle_request(asked)
-            except Exception as error:
+            except faults as error:
                 raise as_httpx(error) from error
             return httpx.Response(
                 told.status, headers=told.headers, stream=Body(told.stream), extensions=told.extensions
