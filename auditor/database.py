@@ -63,6 +63,10 @@ def suit(connection: duckdb.DuckDBPyConnection, source_bytes: int) -> None:
         connection.execute("SET threads = 1")
 
 
+#: The text of the RuntimeError that DuckDB puts in the place of what a signal's handler has raised, Ctrl-C's as a rule.
+INTERRUPTED = "Query interrupted"
+
+
 class _Growing:
     """A connection whose statements, each of them whole or not at all, get the memory that they need."""
 
@@ -105,6 +109,10 @@ class _Growing:
                 is_spent = any(name in query for name in self._streams)
                 if is_spent or not raise_memory_limit(self._connection):
                     raise
+            except RuntimeError as error:
+                if str(error) != INTERRUPTED:
+                    raise
+                raise KeyboardInterrupt from None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from types import FrameType
 from typing import TYPE_CHECKING, ParamSpec
 
 import typer
@@ -25,6 +26,9 @@ BROKEN_REFERENCES = 3
 INTERRUPTED = 130
 
 P = ParamSpec("P")
+
+#: The signals that have come to end this process.
+_signals: list[int] = []
 
 
 class FailOn(StrEnum):
@@ -70,17 +74,35 @@ def _code(command: Callable[[], int | None]) -> int:
     try:
         return command() or 0
     except KeyboardInterrupt:
-        typer.echo("interrupted; nothing half-written was left", err=True)
-        return INTERRUPTED
-    except AuditorError as error:
-        typer.echo(f"error: {error}", err=True)
-        return error.exit_code
+        return _interrupted()
     except (typer.Exit, typer.BadParameter):
         raise
-    except Exception:  # noqa: BLE001 - the edge of the process: 1 would say that the audit found bugs
+    except Exception as error:  # noqa: BLE001 - the edge of the process: 1 would say that the audit found bugs
+        if _signals:
+            return _interrupted()
+        if isinstance(error, AuditorError):
+            typer.echo(f"error: {error}", err=True)
+            return error.exit_code
         traceback.print_exc()
         typer.echo("error: this is a bug of the auditor, not of your pipeline; please report it", err=True)
         return NOT_DONE
+
+
+def _interrupted() -> int:
+    typer.echo("interrupted; nothing half-written was left", err=True)
+    return 128 + _signals[0] if _signals else INTERRUPTED
+
+
+def end_by_signals() -> None:
+    """Leave by way of every `finally` at Ctrl-C, SIGTERM and SIGHUP, so that workers and unfinished runs go too."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Raise what ends a program, and remember why: a library whose call is interrupted may raise its own instead."""
+    _signals.append(number)
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
 
 @contextmanager

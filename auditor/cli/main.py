@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import signal
 import sys
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -13,7 +11,7 @@ import typer
 from auditor.cli.consumer import check
 from auditor.cli.discover import discover
 from auditor.cli.doctor import doctor
-from auditor.cli.exits import exiting
+from auditor.cli.exits import end_by_signals, exiting
 from auditor.cli.import_log import import_log
 from auditor.cli.init import init
 from auditor.cli.raw_strings import TakesRawStrings
@@ -74,11 +72,5 @@ def main() -> None:
         # Data may hold what the terminal's encoding cannot: it is shown escaped rather than ending the report.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminate)
+    end_by_signals()
     app()
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    """Leave by way of every `finally`, so that workers and unfinished runs go too."""
-    raise SystemExit(128 + number)

@@ -122,6 +122,35 @@ def assert_nothing_is_left(place: Path) -> None:
     assert living(place) == []
 
 
+COMMAND = f"""
+import duckdb, pathlib
+from auditor.cli.exits import end_by_signals, exiting
+
+def count():
+    duckdb.sql("SET threads = 1")  # where another thread counts, the first may wait and hear of no signal
+    pathlib.Path("counting").touch()
+    duckdb.sql("SELECT count(*) FROM range({10**15}) t(i) WHERE i % 7 = 3").fetchall()
+
+end_by_signals()
+try:
+    exiting(count)()
+except RuntimeError as error:
+    raise SystemExit(error.exit_code)
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_in_a_call_of_a_library_is_no_bug_of_ours(tmp_path, number, code):
+    """DuckDB raises a RuntimeError of its own in the place of what the handler has raised."""
+    command = [sys.executable, "-c", COMMAND]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as counting:
+        wait_for(tmp_path / "counting")
+        time.sleep(0.3)
+        counting.send_signal(number)
+        _, errors = counting.communicate(timeout=30)
+    assert (counting.returncode, errors) == (code, "interrupted; nothing half-written was left\n")
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize(
     ("word", "targets"),

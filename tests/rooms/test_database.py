@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import signal
+import threading
 from contextlib import closing
 
 import duckdb
@@ -84,3 +86,17 @@ def test_memory_and_disk_are_told_apart(error, what):
     lack = no_room(error)
     assert (lack and lack.what) == what
     assert "\n" not in first_line(error)
+
+
+#: No machine counts so far in the time of a test.
+ENDLESS = "SELECT count(*) FROM range(1000000000000) t(i) WHERE i % 7 = 3"
+
+
+def test_ctrl_c_in_a_statement_is_ctrl_c(little):
+    little.execute("SET threads = 1")  # where another thread counts, the first may wait and hear of no signal
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        little.execute(ENDLESS)
+    timer.join()
+    assert little.execute("SELECT 1").fetchall() == [(1,)]
