@@ -10,12 +10,12 @@ in order:
     reply    {"base", "at", "kinds", "faults", "stop", "failed", "modules"}  [tagged text or "", ...]
 
 ``faults`` lists the distinct [status, error] of the frame; value ``at[i]`` has fault ``kinds[i]``. With ``stop`` the
-reply ends before the string that exhausted the memory, and so does this process; with ``broken``, [tried, seen, hint,
-what], the consumer is none that can be audited. ``warned``, [index, text] of each, is what an engine said beside its
-values. ``failed`` is there only where a batch failed as a whole. ``modules`` is there only where the consumer has
-imported something since the last reply: [name, file] of each; ``sites`` where its clock reads are watched: [file, line,
-function, at import, reads] of each line that has read since. PROGRESS is shared memory of two 64-bit words: the
-position being decoded (base + index; base + length between frames), and the reason for leaving.
+reply ends before the string that exhausted the memory, and so does this process; it ends after ``broken``, too, [tried,
+seen, hint, what]: the consumer is none that can be audited. ``warned``, [index, text] of each, is what an engine said
+beside its values. ``failed`` is there only where a batch failed as a whole. ``modules`` is there only where the
+consumer has imported something since the last reply: [name, file] of each; ``sites`` where its clock reads are watched:
+[file, line, function, at import, reads] of each line that has read since. PROGRESS is shared memory of two 64-bit
+words: the position being decoded (base + index; base + length between frames), and the reason for leaving.
 
 An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its path, with
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ import trustme
 from auditor.decode import service as decode_service
 from auditor.decode import session as session_module
 from auditor.decode import supervise
+from auditor.decode.exchange import Limits, open_exchange
+from auditor.decode.frames import Job, Told, pack
+from auditor.decode.stop import Stop
 from auditor.errors import ConsumerError
 from tests.services.test_http_values import open_service
 from tests.services.validator import Service, serving
@@ -121,6 +125,20 @@ def test_a_service_that_fails_on_everything_ends_the_audit(service: Service) -> 
     assert "its service has failed" in said
     assert "no answer to any of 64 strings, the last: the service failed: HTTP 500" in said
     assert service.asked.total() == 65
+
+
+def test_what_has_failed_is_asked_for_nothing_that_was_already_sent(service: Service) -> None:
+    with open_service(service) as session:
+        plan = session.plan
+    jobs = [Job("f", "value", quoted([f"{name} {number}" for number in range(64)])) for name in ("first", "second")]
+    frames = iter([jobs[0].frame(range(64), 0), jobs[1].frame(range(64), 65)])
+    with closing(Stop()) as stop, closing(open_exchange(plan, stop, Told())) as exchange:
+        exchange.greet(pack(plan.config, b""), 20)
+        service.broken = True
+        replies = exchange.run(lambda: next(frames, None), Limits(20, 20))
+        assert next(replies)[1].header.broken[3] == "its service has failed"
+        assert exchange.process.wait_dead(10)
+    assert not [text for text in service.asked if "second" in text]
 
 
 def test_one_that_begins_to_fail_ends_the_audit(service: Service) -> None:
