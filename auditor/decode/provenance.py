@@ -30,6 +30,10 @@ class Provenance:
     sources: dict[str, str] = field(default_factory=dict)
     _modules: dict[tuple[str, str], None] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Find where both folders really are."""
+        self._own, self._known = (os.path.join(os.path.realpath(one), "") for one in (self.root, self.standard))
+
     def add(self, modules: Iterable[tuple[str, str]]) -> None:
         """Add modules: name and file of each."""
         for name, file in sorted(set(modules) - self._modules.keys()):
@@ -41,18 +45,17 @@ class Provenance:
 
         Never by a whole path: the same sources have the same version on every machine.
         """
-        start = os.path.join(os.path.realpath(self.root), "")
-        path = os.path.realpath(os.path.join(start, file))
         if installed_in(file) or name.startswith("_auditor_worker"):
             return
-        own = path.startswith(start) and not installed_in(path)
-        if own or not path.startswith(os.path.join(os.path.realpath(self.standard), "")):
+        path = os.path.realpath(os.path.join(self._own, file))
+        own = path.startswith(self._own) and not installed_in(path)
+        if own or not path.startswith(self._known):
             try:
                 with open(path, "rb") as source:
                     digest = hashlib.file_digest(source, "sha256").hexdigest()
             except OSError:
                 return
-            self.sources[path[len(start) :] if own else "module " + name] = digest
+            self.sources[path[len(self._own) :] if own else "module " + name] = digest
 
     def parts(self) -> dict[str, Any]:
         """Give everything that the version is derived from."""

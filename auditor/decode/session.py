@@ -158,23 +158,19 @@ class Session:
         role: Role = "prediction",
         alone: bool = False,
         progress: Callable[[int], None] | None = None,
-        order: Sequence[int] | None = None,
     ) -> Decodings:
         """Decode raw values of a field, each alone or, with `payloads`, in the payload (JSON text) that it came in.
 
         `role` says whether those are the payloads of predictions or of references, which may name a field otherwise.
         A consumer that takes batches reads them all as one, or `batch_size` at a time, in their order; with `alone`
         each is a batch of its own.
-        `progress` is told how many values are decoded so far. `order` gives the positions in the order in which they
-        are decoded; the answers stay aligned with `tokens`.
+        `progress` is told how many values are decoded so far.
         """
         if field not in self.readiness.reads:
             raise ConsumerError(self.plan.consumer, f"decode {field}", "it does not read this field")
         found = Decodings([None] * len(tokens))
         if tokens:
             job, indices = self._job(field, tokens, payloads, role, found)
-            if order is not None:
-                indices = [index for index in order if index not in found.faults]
             if self.plan.config["batch"] and not alone:
                 meter, rows = Meter(progress), self.plan.config["batch_size"] or len(indices)
                 for start in range(0, len(indices), max(rows, 1)):

@@ -190,9 +190,12 @@ class Supervisor:
 
     def _fault(self, status: str, error: str) -> Fault:
         """Give one object for all equal failures."""
-        if len(self._faults) > 100_000:
-            self._faults.clear()
-        return self._faults.setdefault((status, error), Fault(status, error))  # type: ignore[arg-type]
+        fault = self._faults.get((status, error))
+        if fault is None:
+            if len(self._faults) > 100_000:
+                self._faults.clear()
+            fault = self._faults[status, error] = Fault(status, error)  # type: ignore[arg-type]
+        return fault
 
     def _recover(self, job: Job, lost: Lost, queue: Queue, found: Decodings, meter: Meter) -> None:
         """Find the string that is to blame, and leave in the queue what is still to decode."""

@@ -30,11 +30,19 @@ class Sent:
     predictions: int = 0
     batches: tuple[Sequence[str], Sequence[str]] | None = None
 
+    def predictions_first(self, positions: Sequence[int]) -> Sequence[int]:
+        """Give positions in their order, those of references last where the roles are sent apart."""
+        if self.payloads is None:
+            return positions
+        return sorted(positions, key=lambda position: position >= self.predictions)
+
     def only(self, positions: Sequence[int]) -> Sent:
         """Give those at some positions, in their order, predictions first; not for batches."""
-        payloads = None if self.payloads is None else [self.payloads[position] for position in positions]
+        tokens = [self.tokens[position] for position in positions]
+        if self.payloads is None:
+            return Sent(tokens)
         given = sum(position < self.predictions for position in positions)
-        return Sent([self.tokens[position] for position in positions], payloads, given)
+        return Sent(tokens, [self.payloads[position] for position in positions], given)
 
 
 def joined(parts: Sequence[Sent]) -> Sent:
@@ -56,8 +64,13 @@ def decode_sent(
     """Decode what is sent; `order` is that of the positions, and means nothing to a batch."""
     if sent.batches is not None:
         return _decode_batches(session, field, sent, sent.batches)
+    if order is not None:
+        positions = sent.predictions_first(order)
+        found = Decodings([None] * len(sent.tokens))
+        _place(found, positions, decode_sent(session, field, sent.only(positions), progress=progress))
+        return found
     if sent.payloads is None:
-        return session.decode(field.name, sent.tokens, order=order, progress=progress)
+        return session.decode(field.name, sent.tokens, progress=progress)
     found = Decodings([])
     for role, start, end in zip(ROLES, (0, sent.predictions), (sent.predictions, len(sent.tokens)), strict=True):
         decodings = session.decode(
@@ -65,7 +78,6 @@ def decode_sent(
             sent.tokens[start:end],
             payloads=sent.payloads[start:end],
             role=role,
-            order=None if order is None else [position - start for position in order if start <= position < end],
             progress=_from(start, progress),
         )
         append(found, decodings)
@@ -105,8 +117,7 @@ def _in_step(
     done = 0
     for step in range(steps):
         for (field, sent), wanted, answers in zip(asked, positions, found, strict=True):
-            part = wanted[len(wanted) * step // steps : len(wanted) * (step + 1) // steps]
-            part.sort(key=lambda position, sent=sent: position >= sent.predictions)  # type: ignore[misc]
+            part = sent.predictions_first(wanted[len(wanted) * step // steps : len(wanted) * (step + 1) // steps])
             decodings = decode_sent(session, field, sent.only(part), progress=_from(done, progress))
             _place(answers, part, decodings)
             done += len(part)
@@ -115,8 +126,9 @@ def _in_step(
 
 def _place(found: Decodings, positions: Sequence[int], part: Decodings) -> None:
     """Put the answers of a part where they belong."""
+    texts = found.texts
     for position, text in zip(positions, part.texts, strict=True):
-        found.texts[position] = text
+        texts[position] = text
     found.faults.update({positions[at]: fault for at, fault in part.faults.items()})
     found.warnings.update({positions[at]: warning for at, warning in part.warnings.items()})
     found.engine_warnings.update({positions[at]: warning for at, warning in part.engine_warnings.items()})
