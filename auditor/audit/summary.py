@@ -14,6 +14,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.audit.batches import batch_fields
 from auditor.audit.labels import label_note, label_of
+from auditor.audit.spec_place import spec_place
 from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
 from auditor.model.dependence import Probed, ProbedEnvironment, ProbeSummary
@@ -258,4 +259,5 @@ def make_run(
         probe=probe,
         gate=gate,
         gold_in_input=gold_in_input,
+        spec_place=spec_place(spec, findings),
     )

@@ -18,7 +18,8 @@ import typer
 from auditor.errors import AuditorError
 
 if TYPE_CHECKING:
-    from auditor.model.run import Run
+    from auditor.model.baseline import Baseline
+    from auditor.model.run import Finding, Run
 
 FINDINGS = 1
 NOT_DONE = 2
@@ -51,13 +52,20 @@ def one_of(choices: type[StrEnum]) -> Callable[[str], str]:
     return check
 
 
-def code_of(run: Run, fail_on: FailOn) -> int:
+def code_of(run: Run, fail_on: FailOn, baseline: Baseline) -> int:
     """Give the exit code of a run whose results are written: the first that applies."""
     if run.rates_withheld:
         return BROKEN_REFERENCES
+    return FINDINGS if failing(run, fail_on, baseline) else 0
+
+
+def failing(run: Run, fail_on: FailOn, baseline: Baseline) -> tuple[Finding, ...]:
+    """Give the findings that fail a run: of these severities, and not known by then."""
+    from auditor.model.baseline import day_of
+
     severities = [severity.value for severity in FailOn]
-    failing = [] if fail_on is FailOn.never else severities[: severities.index(fail_on) + 1]
-    return FINDINGS if any(finding.severity in failing for finding in run.findings) else 0
+    severe = [] if fail_on is FailOn.never else severities[: severities.index(fail_on) + 1]
+    return baseline.failing((finding for finding in run.findings if finding.severity in severe), day_of(run))
 
 
 def exiting(command: Callable[P, int | None]) -> Callable[P, None]:

@@ -12,6 +12,7 @@ from auditor.cli.consumer import check
 from auditor.cli.discover import discover
 from auditor.cli.doctor import doctor
 from auditor.cli.exits import end_by_signals, exiting
+from auditor.cli.findings import accept, list_findings, reopen, show
 from auditor.cli.import_log import import_log
 from auditor.cli.init import init
 from auditor.cli.raw_strings import TakesRawStrings
@@ -45,6 +46,16 @@ app.add_typer(consumer, name="consumer")
 @consumer.callback()
 def _consumer() -> None:
     """Work on one consumer: check a program that is one."""
+
+
+findings = typer.Typer(
+    no_args_is_help=True, help="The bugs of a run, and what is known of them.", rich_markup_mode=None
+)
+findings.command(name="list")(exiting(list_findings))
+findings.command()(exiting(show))
+findings.command()(exiting(accept))
+findings.command()(exiting(reopen))
+app.add_typer(findings, name="findings")
 
 
 def _print_version(wanted: bool) -> None:

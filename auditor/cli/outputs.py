@@ -12,6 +12,7 @@ import typer
 from auditor.errors import AuditorError
 
 if TYPE_CHECKING:
+    from auditor.model.baseline import Baseline
     from auditor.model.run import Run
     from auditor.spec.models import AuditSpec
 
@@ -21,7 +22,7 @@ Outputs = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write a report; the suffix picks the format: .html .json .md .csv. May repeat.",
+        help="Write a report; the suffix picks the format: .html .json .md .csv .junit.xml .sarif. May repeat.",
         show_default=False,
     ),
 ]
@@ -50,14 +51,14 @@ def check_inputs_stay(outputs: Sequence[Path], spec: AuditSpec) -> None:
         raise OutputError("\n".join(problems))
 
 
-def write_outputs(run: Run, outputs: Sequence[Path]) -> None:
+def write_outputs(run: Run, outputs: Sequence[Path], baseline: Baseline) -> None:
     """Render a run to every file; one that fails does not cost the others."""
     from auditor.report import render
 
     problems = []
     for output in outputs:
         try:
-            render(run, output)
+            render(run, output, baseline)
         except AuditorError as error:
             problems.append(str(error))
     if problems:
@@ -65,9 +66,9 @@ def write_outputs(run: Run, outputs: Sequence[Path]) -> None:
 
 
 def _problem(output: Path) -> str:
-    from auditor.report import SUFFIXES
+    from auditor.report import SUFFIXES, suffix_of
 
-    if output.suffix.lower() not in SUFFIXES:
+    if not suffix_of(output):
         seen = f"the suffix {output.suffix}" if output.suffix else "no suffix"
         return f"-o {output}: {seen} picks no format; there are: {' '.join(SUFFIXES)}"
     if output.is_dir():

@@ -19,11 +19,12 @@ def report(
     """Render a stored run to files, or to the terminal where no file is named."""
     outputs = output or []
     check_outputs(outputs)
-    from auditor.cli.workspace import runs_here
+    from auditor.cli.workspace import baseline_here, runs_here
+    from auditor.store.baseline import read_baseline
     from auditor.store.reading import load_run
 
     stored = load_run(run, runs_here())
-    write_outputs(stored.run, outputs)
+    write_outputs(stored.run, outputs, read_baseline(baseline_here()))
     if not outputs:
         from auditor.cli.terminal import show
 

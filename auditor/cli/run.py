@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from auditor.cli.exits import FailOn, code_of, interrupts_later, one_of, readable_until_closed
+from auditor.cli.known import say_what_fails
 from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
 from auditor.cli.probe import Probe, ProbeOption
 
@@ -56,19 +57,23 @@ def run(
     """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""
     outputs = output or []
     check_outputs(outputs)
+    from auditor.spec.find import runs_folder
     from auditor.spec.read import read_spec
+    from auditor.store.baseline import baseline_file, read_baseline
 
     audited = read_spec(spec)
     check_inputs_stay(outputs, audited)
+    baseline = read_baseline(baseline_file(runs_folder(audited)))
     done = _audited(audited, BrokenReferences(broken_references), Probe(probe), quiet=quiet)
-    write_outputs(done.run, outputs)
+    write_outputs(done.run, outputs, baseline)
     if not quiet:
         from auditor.cli.terminal import show
 
         with readable_until_closed():
             show(done.run)
             _say_where(done.folder, outputs)
-    return code_of(done.run, FailOn(fail_on))
+            say_what_fails(done.run, baseline, FailOn(fail_on))
+    return code_of(done.run, FailOn(fail_on), baseline)
 
 
 def _audited(spec: AuditSpec, on_broken: BrokenReferences, level: Probe, *, quiet: bool) -> RunFinished:

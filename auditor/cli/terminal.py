@@ -8,8 +8,10 @@ from typing import Final, NoReturn
 
 from rich.console import Console
 
-from auditor.model.run import Run
+from auditor.model.run import Finding, Run
 from auditor.report import write_terminal
+from auditor.report.terminal.findings import write_finding
+from auditor.report.terminal.paper import Paper
 
 #: Columns of a report that goes into a file or a pipe.
 PAGE: Final = 100
@@ -25,5 +27,14 @@ class Terminal(Console):
 
 def show(run: Run) -> None:
     """Print a run: as wide as the terminal is; elsewhere, unless COLUMNS says otherwise, as wide as a page."""
+    write_terminal(run, _terminal())
+
+
+def show_finding(run: Run, finding: Finding) -> None:
+    """Print one bug of a run, as wide as that."""
+    write_finding(run, finding, Paper(_terminal()))
+
+
+def _terminal() -> Terminal:
     is_page = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
-    write_terminal(run, Terminal(width=PAGE if is_page else None))
+    return Terminal(width=PAGE if is_page else None)

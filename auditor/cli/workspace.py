@@ -1,4 +1,4 @@
-"""Where the runs of the workspace around us are."""
+"""Where the runs of the workspace around us are, and what its team has said of bugs."""
 
 from __future__ import annotations
 
@@ -15,3 +15,10 @@ def runs_here() -> Path:
         return runs_folder(find_spec())
     except SpecError:
         return runs_folder(Path.cwd() / SPEC_NAME)
+
+
+def baseline_here() -> Path:
+    """Give the file in which the team of the workspace around us says what it knows."""
+    from auditor.store.baseline import baseline_file
+
+    return baseline_file(runs_here())

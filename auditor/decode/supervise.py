@@ -17,8 +17,9 @@ from dataclasses import replace
 from auditor.decode.exchange import Exchange, Limits, Lost
 from auditor.decode.frames import MOST_BYTES, SECONDS, Frame, Job, Pace, Queue, Reply, in_parts
 from auditor.decode.meter import Meter
+from auditor.decode.placing import Placing
 from auditor.errors import ConsumerError
-from auditor.model.decoding import SLOW_AT_FIRST, Decodings, Fault
+from auditor.model.decoding import SLOW_AT_FIRST, Decodings
 from auditor.model.figures import plural
 
 #: Deaths that no single string explains, after which there is no faithful answer.
@@ -53,7 +54,7 @@ class Supervisor:
         self._pace = Pace(min(SECONDS, limits.string / 4))
         self._known_good: dict[tuple[str, str], str] = {}
         self._unexplained = 0
-        self._faults: dict[tuple[str, str], Fault] = {}
+        self._placing = Placing(consumer)
 
     def close(self) -> None:
         """End the worker."""
@@ -104,7 +105,7 @@ class Supervisor:
         for is_last in (False, True):
             try:
                 with self._closing_on_error():
-                    self._store(indices, self.exchange.ask(frame, limits), found)
+                    self._placing.put(indices, self.exchange.ask(frame, limits), found)
                 break
             except Lost as lost:
                 if is_last:
@@ -115,7 +116,7 @@ class Supervisor:
 
     def _lose_batch(self, lost: Lost, indices: Sequence[int], found: Decodings) -> None:
         rows = f"{len(indices)} row{'' if len(indices) == 1 else 's'}"
-        fault = self._fault(lost.status, f"the batch of {rows}: {lost.error}")
+        fault = self._placing.fault(lost.status, f"the batch of {rows}: {lost.error}")
         found.warnings.pop(indices[0], None)
         found.failures.append(fault)
         found.faults.update(dict.fromkeys(indices, fault))
@@ -124,7 +125,7 @@ class Supervisor:
         """Decode frame after frame until the queue is empty or the worker is lost."""
         last = time.monotonic()
         for frame, reply in self.exchange.run(lambda: self._next_frame(job, queue), self.limits, meter.look):
-            self._store(frame.indices, reply, found)
+            self._placing.put(frame.indices, reply, found)
             meter.done(len(frame.indices) - self._ask_again(frame, queue, found))
             now = time.monotonic()
             self._pace.measure(len(frame.indices), now - last)
@@ -167,36 +168,6 @@ class Supervisor:
                     self._known_good[key] = job.tokens[index]
                     return
 
-    def _store(self, indices: Sequence[int], reply: Reply, found: Decodings) -> None:
-        """Put a reply where it belongs."""
-        header = reply.header
-        if header.broken:
-            tried, seen, hint, what = header.broken
-            raise ConsumerError(self.consumer, tried, seen, hint, what=what)
-        texts: list[str | None] = [*reply.texts]
-        if header.at:
-            kinds = [self._fault(status, error) for status, error in header.faults]
-            for at, kind in zip(header.at, header.kinds, strict=True):
-                texts[at] = None
-                found.faults[indices[at]] = kinds[kind]
-            if header.failed:
-                found.failures.append(kinds[0])
-        found.engine_warnings.update((indices[at], text) for at, text in header.warned)
-        if isinstance(indices, range):
-            found.texts[indices.start : indices.start + len(texts)] = texts
-        else:
-            for index, text in zip(indices, texts, strict=False):
-                found.texts[index] = text
-
-    def _fault(self, status: str, error: str) -> Fault:
-        """Give one object for all equal failures."""
-        fault = self._faults.get((status, error))
-        if fault is None:
-            if len(self._faults) > 100_000:
-                self._faults.clear()
-            fault = self._faults[status, error] = Fault(status, error)  # type: ignore[arg-type]
-        return fault
-
     def _recover(self, job: Job, lost: Lost, queue: Queue, found: Decodings, meter: Meter) -> None:
         """Find the string that is to blame, and leave in the queue what is still to decode."""
         indices = queue.parts.popleft()
@@ -206,7 +177,7 @@ class Supervisor:
             return
         suspect = lost.index
         if lost.replied is not None:
-            self._store(indices, lost.replied, found)
+            self._placing.put(indices, lost.replied, found)
             meter.done(suspect)
             indices, suspect = indices[suspect:], 0
         rest = [*indices[:suspect], *indices[suspect + 1 :]]
@@ -230,7 +201,7 @@ class Supervisor:
             lost = self._ask_patiently(job, index, found, lost)
         if lost is not None:
             found.texts[index] = None
-            found.faults[index] = self._fault(lost.status, lost.error)
+            found.faults[index] = self._placing.fault(lost.status, lost.error)
             self._count_lost(lost)
         return True
 
@@ -242,7 +213,7 @@ class Supervisor:
 
     def _ask(self, job: Job, index: int, found: Decodings, limits: Limits) -> Lost | None:
         try:
-            self._store([index], self.exchange.ask(self._frame(job, [index]), limits), found)
+            self._placing.put([index], self.exchange.ask(self._frame(job, [index]), limits), found)
         except Lost as lost:
             self.close()
             return lost
@@ -292,7 +263,7 @@ class Supervisor:
             singles = iter(indices[at:])
             try:
                 for frame, reply in self.exchange.run(lambda: self._single(job, singles), self.limits):  # noqa: B023
-                    self._store(frame.indices, reply, found)
+                    self._placing.put(frame.indices, reply, found)
                     meter.done(1)
                     at += 1
             except Lost as lost:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from auditor.errors import AuditorError
+from auditor.model.baseline import Baseline
 from auditor.model.run import Run
 
 if TYPE_CHECKING:
@@ -24,26 +25,41 @@ _RENDERERS: Final = {
     ".csv": ("auditor.report.csv", "csv_text"),
 }
 
-SUFFIXES: Final = tuple(_RENDERERS)
+#: What renders a file for CI, which shows what the team has said of a bug.
+_WITH_BASELINE: Final = {
+    ".junit.xml": ("auditor.report.junit", "junit_text"),
+    ".sarif": ("auditor.report.sarif", "sarif_text"),
+}
+
+SUFFIXES: Final = (*_RENDERERS, *_WITH_BASELINE)
+
+
+def suffix_of(path: Path) -> str:
+    """Give the suffix of `SUFFIXES` that a file has, else nothing."""
+    return next((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), "")
 
 
 def check_suffix(path: Path) -> None:
     """Refuse a path whose suffix names no format, before a long audit and not after it."""
-    if path.suffix.lower() not in _RENDERERS:
+    if not suffix_of(path):
         found = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
         raise AuditorError(f"{path}: {found} names no report format; use one of {', '.join(SUFFIXES)}")
 
 
-def render_text(run: Run, suffix: str) -> str:
+def render_text(run: Run, suffix: str, baseline: Baseline | None = None) -> str:
     """Give the report of a suffix of `SUFFIXES` as text."""
+    if suffix in _WITH_BASELINE:
+        module, function = _WITH_BASELINE[suffix]
+        write = cast(Callable[[Run, Baseline], str], getattr(import_module(module), function))
+        return write(run, baseline or Baseline())
     module, function = _RENDERERS[suffix]
     return cast(Callable[[Run], str], getattr(import_module(module), function))(run)
 
 
-def render(run: Run, path: Path) -> None:
+def render(run: Run, path: Path, baseline: Baseline | None = None) -> None:
     """Write the report that the suffix of `path` names; the file appears whole or not at all."""
     check_suffix(path)
-    data = render_text(run, path.suffix.lower()).encode()
+    data = render_text(run, suffix_of(path), baseline).encode()
     try:
         _write_whole(path, data)
     except OSError as error:

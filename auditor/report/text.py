@@ -42,6 +42,11 @@ def shorten(text: str, limit: int = DATA_LIMIT) -> str:
     return f"{text[: limit - tail]}…{text[-tail:]} ({len(text):,} characters)"
 
 
+def visible_lines(text: str) -> str:
+    """Give a whole text in its lines, with every other character that would not show, or would act, as an escape."""
+    return "\n".join(visible(line, WHOLE) for line in text.split("\n"))
+
+
 def visible(text: str, limit: int = DATA_LIMIT) -> str:
     """Give `text` on one line with every character that would not show, or would act, as an escape."""
     return HIDDEN.sub(lambda match: escape_character(match[0]), shorten(text, limit))

@@ -27,8 +27,8 @@ def test_the_suffix_picks_the_format(suffix: str, tmp_path: Path) -> None:
     assert [item.name for item in path.parent.iterdir()] == [path.name]
 
 
-def test_the_four_formats_are_what_they_say(tmp_path: Path) -> None:
-    assert SUFFIXES == (".html", ".json", ".md", ".csv")
+def test_the_formats_are_what_they_say(tmp_path: Path) -> None:
+    assert SUFFIXES == (".html", ".json", ".md", ".csv", ".junit.xml", ".sarif")
     assert render_text(SAMPLE, ".html").startswith("<!doctype html>")
     assert from_document(json.loads(render_text(SAMPLE, ".json"))) == SAMPLE
     assert render_text(SAMPLE, ".md").startswith("## contracts")

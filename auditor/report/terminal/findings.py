@@ -8,7 +8,7 @@ from typing import Final
 from rich.text import Text
 
 from auditor.model.figures import plural
-from auditor.model.run import Run
+from auditor.model.run import Finding, Run
 from auditor.report import environments, view
 from auditor.report.broken import broken_groups
 from auditor.report.groups import Group, entries_line, grouped
@@ -65,7 +65,12 @@ def write_findings(run: Run, paper: Paper) -> None:
         _write_group(run, group, paper)
 
 
-def _write_group(run: Run, group: Group, paper: Paper) -> None:
+def write_finding(run: Run, finding: Finding, paper: Paper) -> None:
+    """Print one bug with all its witnesses."""
+    _write_group(run, Group(finding), paper, len(finding.witnesses))
+
+
+def _write_group(run: Run, group: Group, paper: Paper, most: int = WITNESSES) -> None:
     finding = group.lead
     style = _STYLES[finding.severity]
     owners = ", ".join(group.owners)
@@ -91,10 +96,10 @@ def _write_group(run: Run, group: Group, paper: Paper) -> None:
     if finding.location is not None:
         paper.item("at", f"{finding.location.file}:{finding.location.line}", indent=2)
     witnesses = witness_views(run, finding)
-    for witness in witnesses[:WITNESSES]:
+    for witness in witnesses[:most]:
         _write_witness(witness, paper)
-    if len(witnesses) > WITNESSES:
-        more = plural(len(witnesses) - WITNESSES, "more witness", "more witnesses")
+    if len(witnesses) > most:
+        more = plural(len(witnesses) - most, "more witness", "more witnesses")
         paper.item("", f"{more} in the html and json reports", "dim", indent=2)
     for number, fix in enumerate(finding.fixes, 1):
         paper.item("to fix" if number == 1 else "", f"{number}. {fix}", indent=2)

@@ -1,0 +1,43 @@
+"""Where the spec stands, and on which of its lines what a finding may point at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from auditor.model.run import Finding
+from auditor.model.spec_place import SpecPlace
+from auditor.spec.find import nearest_pyproject
+from auditor.spec.lines import KeyPath, key_lines
+from auditor.spec.models import AuditSpec
+
+
+def spec_place(spec: AuditSpec, findings: Iterable[Finding]) -> SpecPlace | None:
+    """Give the place of a spec that was read from a file; None where that cannot be read any more."""
+    try:
+        text = spec.file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    lines = {name: line for key, line in key_lines(text).items() if (name := _name(key))}
+    named = dict.fromkeys(finding.location.file for finding in findings if finding.location is not None)
+    files = tuple(file for file in named if (spec.folder / file).is_file())
+    folder = spec.file.absolute().parent
+    return SpecPlace(folder.relative_to(_root(folder)).as_posix(), lines, files)
+
+
+def _name(key: KeyPath) -> str:
+    """Give the name of a key in `SpecPlace.lines`; of what nothing points at none."""
+    if key[0] == "fields" and len(key) == 2:
+        return ".".join(key)
+    if key[0] == "consumers" and (len(key) == 2 or key[2:] in (("reads",), ("model",)) or key[2:3] == ("reads",)):
+        return ".".join(key[1:])
+    return ""
+
+
+def _root(folder: Path) -> Path:
+    """Give the root of the repository that a folder is in, else the folder of its project, else itself."""
+    for candidate in (folder, *folder.parents):
+        if (candidate / ".git").exists():
+            return candidate
+    project = nearest_pyproject(folder)
+    return project.parent if project else folder

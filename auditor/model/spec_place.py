@@ -1,0 +1,18 @@
+"""Where the spec of a run stands, for what points at its lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SpecPlace:
+    """Where the spec stands: `folder` from the root of its repository on, and its lines, from 1, by key.
+
+    `lines` has ``fields.NAME``, and of consumers ``NAME``, ``NAME.reads``, ``NAME.reads.FIELD`` and ``NAME.model``;
+    `files` are those of the findings' locations that lie in the spec's folder, and in no library.
+    """
+
+    folder: str
+    lines: dict[str, int]
+    files: tuple[str, ...] = ()
