@@ -58,7 +58,7 @@ def test_what_is_written_is_read_again(tmp_path: Path):
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path):
-    with pytest.raises(StoreError, match="gone/auditor-baseline.toml: could not be written: No such file or directory"):
+    with pytest.raises(StoreError, match=r"gone/auditor-baseline\.toml: could not be written: No such"):
         write_baseline(tmp_path / "gone" / "auditor-baseline.toml", Baseline())
 
 
