@@ -104,7 +104,9 @@ def _context(run: Run) -> dict[str, Any]:
         "severities": view.severity_counts(run.findings),
         "consumers": view.consumer_names(run),
         "summaries": {consumer.name: consumer for consumer in run.consumers},
-        "columns": {(column.field, column.consumer): column for column in run.columns if column.split == "all"},
+        "columns": {
+            (column.field, column.arm, column.consumer): column for column in run.columns if column.split == "all"
+        },
         "blocked_cases": view.blocked_cases(run),
         "figures": figure_rows,
         "matrix": matrix,

@@ -109,10 +109,13 @@ def _fitting(blocks: list[str], room: int) -> list[str]:
 def _head(run: Run) -> str:
     blocked = view.blocked_cases(run)
     classes = view.counted(blocked)
+    cases = (
+        f"{plural(run.cases.expected, 'case')}, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
+        f"{f' ({classes})' if classes else ''}, {run.cases.unrelated:,} unrelated.\n"
+    )
     lines = [
         f"## {prose(run.name, 200) or 'Audit'}: {prose(view.bugs_line(run))}\n",
-        f"{plural(run.cases.expected, 'case')}, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
-        f"{f' ({classes})' if classes else ''}, {run.cases.unrelated:,} unrelated.\n",
+        *([*(f"- {prose(line)}" for line in view.case_lines(run)), ""] if run.arms else [cases]),
     ]
     if run.rates_withheld:
         lines.append(f"**{prose(view.WITHHELD)}**\n")
@@ -174,7 +177,7 @@ def _row(column: Column, run: Run) -> str:
     if moves := environments.range_text(run, column):
         rate = f"{rate} ({prose(moves)})"
     cells = (
-        cell(column.field),
+        cell(view.of_arm(column.field, column.arm)),
         cell(column.consumer),
         rate,
         figures.right_of(column),

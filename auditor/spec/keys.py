@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from auditor.spec.case_kinds import ENOUGH, FINISH_REASONS, PAYLOAD, SHARE, WORDS
+from auditor.spec.case_kinds import COLUMNS, ENOUGH, FINISH_REASONS, PAYLOAD, SHARE, WORDS
 from auditor.spec.http_kinds import ANSWER_PATH, CONCURRENCY, HEADERS, REQUEST, RETRIES, STATUSES, URL
 from auditor.spec.kinds import (
     BATCH_SIZE,
@@ -70,6 +70,7 @@ CASES: dict[str, Kind] = {
     "jurisdiction": TEXT,
     "split": TEXT,
     "input": TEXT,
+    "arm": COLUMNS,
 }
 
 FIELD: dict[str, Kind] = {

@@ -97,6 +97,9 @@ class CasesSpec(Table):
     )
     split: str | None = Field(None, description="Column that says to which split (dev, held-out…) a case belongs.")
     input: str | None = Field(None, description="Column of the text that the model was given.")
+    arm: tuple[str, ...] = Field(
+        (), description="Columns of the predictions that name the model that gave them; arms are never mixed."
+    )
     abstain: tuple[str, ...] = Field((), description="Texts with which the model says that it gives no answer.")
     min_judged: int = Field(8, description="Cases that a column must judge for its content rate to be comparable.")
     max_blocked: float = Field(0.2, description="Share of blocked cases beyond which no content rate is comparable.")

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from auditor.errors import Mistake, NoSpecError, SpecError
-from auditor.spec.consumer_rules import check_consumers
+from auditor.spec.consumer_rules import check_batches, check_consumers
 from auditor.spec.emulation_rules import check_readers
 from auditor.spec.entry import Entry
 from auditor.spec.field_rules import check_fields
@@ -84,6 +84,7 @@ def _spec_from(mapping: Mapping[str, Any], file: Path, lines: Mapping[KeyPath, i
     consumers = _named_tables("consumers", tables.get("consumers"), mistakes)
     check_fields(fields, consumers, mistakes)
     check_consumers(consumers, fields, file.parent, mistakes)
+    check_batches(cases, consumers, mistakes)
     check_readers(fields, consumers, mistakes)
     if found := mistakes.all():
         raise SpecError(found)
