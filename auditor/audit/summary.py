@@ -163,10 +163,22 @@ def make_run(
         rates_withheld=withhold_rates,
         spec=spec.file.name,
         sources=sources,
-        notes=tuple(f"{one.why}, so nothing here is about it" for one in spec.left_out) + notes,
+        notes=(*(f"{one.why}, so nothing here is about it" for one in spec.left_out), *_not_judged(spec), *notes),
         left_out=spec.left_out,
         probe=probe,
         gate=gate,
         gold_in_input=gold_in_input,
         arms=arms,
     )
+
+
+def _not_judged(spec: AuditSpec) -> tuple[str, ...]:
+    """Say which fields of the model that defines them are in no column."""
+    said = []
+    if spec.not_judged and spec.fields_from is not None:
+        names, what = ", ".join(spec.not_judged), "is a text" if len(spec.not_judged) == 1 else "are texts"
+        hint = 'type = "identifier" in [fields.NAME] judges one'
+        said.append(f"not judged: {names} of {spec.fields_from.model} {what}, which nothing compares; {hint}")
+    if spec.fields_from is not None and spec.fields_from.leave_out:
+        said.append(f"left out of {spec.fields_from.model}: {', '.join(spec.fields_from.leave_out)}")
+    return tuple(said)

@@ -55,7 +55,8 @@ class PayloadReader:
         self.contract, self.paths = contract, paths
         self.census = Census()
         self.censuses: dict[str | None, Census] = {}
-        self._known = {part for first, *_ in paths.values() for part in (first, first.partition(".")[0])}
+        known = [*(first for first, *_ in paths.values()), *contract.not_judged]
+        self._known = {part for path in known for part in (path, path.partition(".")[0])}
 
     def of_arm(self, arm: str | None) -> None:
         """Count what is read next among the replies of an arm."""

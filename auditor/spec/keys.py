@@ -33,6 +33,7 @@ from auditor.spec.models import (
     DuplicateKeys,
     Engine,
     EnvironmentSpec,
+    FieldsFromSpec,
     FieldSpec,
     FieldType,
     LogFormat,
@@ -72,6 +73,8 @@ CASES: dict[str, Kind] = {
     "input": TEXT,
     "arm": COLUMNS,
 }
+
+FIELDS_FROM: dict[str, Kind] = {"model": TEXT, "root": TEXT, "interpreter": TEXT, "leave_out": WORDS}
 
 FIELD: dict[str, Kind] = {
     "type": literal(FieldType),
@@ -132,6 +135,7 @@ ENVIRONMENT: dict[str, Kind] = {"clock": CLOCK, "zone": ZONE, "locale": TEXT, "h
 #: The tables of a spec, with the model that describes their keys.
 TABLES: dict[str, tuple[dict[str, Kind], type[Table]]] = {
     "cases": (CASES, CasesSpec),
+    "fields_from": (FIELDS_FROM, FieldsFromSpec),
     "fields": (FIELD, FieldSpec),
     "consumers": (CONSUMER, ConsumerSpec),
     "environment": (ENVIRONMENT, EnvironmentSpec),
@@ -141,6 +145,7 @@ TABLES: dict[str, tuple[dict[str, Kind], type[Table]]] = {
 TOP = {
     "name": "Name of the audit; it heads every report.",
     "cases": "Where completions and references are.",
+    "fields_from": "Pydantic model that defines fields: module:Model, or a table with its root and interpreter.",
     "fields": "The fields that are scored, by name.",
     "consumers": "The downstream systems that read them, by name.",
     "environment": "The base environment that every decoding happens in.",

@@ -107,6 +107,17 @@ class CasesSpec(Table):
     jurisdiction: str | None = Field(None, description="Column with the jurisdiction; `jurisdiction` where it exists.")
 
 
+class FieldsFromSpec(Table):
+    """The Pydantic model that defines fields; keys of [fields.NAME] stand before what it says."""
+
+    model: str = Field(description="module:Model of Pydantic 2.")
+    root: str | None = Field(
+        None, description="Import root of the model, relative to the spec's folder, which it is by default."
+    )
+    interpreter: str | None = Field(None, description="Python interpreter that imports the model; ours by default.")
+    leave_out: tuple[str, ...] = Field((), description="Fields of the model that are none of the audit.")
+
+
 class FieldSpec(Table):
     """One typed slot of a case."""
 
@@ -248,6 +259,7 @@ class AuditSpec(Table):
     """A whole spec. `file` is where it was read; every path in it is relative to `folder`.
 
     `left_out` are consumers of the file that are in none of the rest, since what they need is not installed.
+    `not_judged` are fields of the model of `fields_from` that are in none of the rest, each with its path in a payload.
 
     >>> cases = CasesSpec(predictions=("predictions.csv",), references=("references.csv",))
     >>> AuditSpec(name="one", file=Path("audit.toml"), folder=Path(), cases=cases, fields={}, consumers={}).cases.id
@@ -262,3 +274,5 @@ class AuditSpec(Table):
     consumers: dict[str, ConsumerSpec]
     environment: EnvironmentSpec = EnvironmentSpec()
     left_out: tuple[LeftOut, ...] = ()
+    fields_from: FieldsFromSpec | None = None
+    not_judged: dict[str, str] = {}
