@@ -34,6 +34,7 @@ from auditor.findings.context import Context
 from auditor.load import Loaded, load
 from auditor.model.run import ArmSummary, Run
 from auditor.probe import Level
+from auditor.score.agreement import require_agreement, with_agreement
 from auditor.score.environments import add_environments
 from auditor.score.verdict_table import create_judged
 from auditor.spec.find import runs_folder
@@ -85,6 +86,7 @@ def _audit(
     store: bool,
     tell: Tell,
 ) -> Generator[Event, None, None]:
+    require_agreement(spec)
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
     with reply_reader(spec) as reader:
         loaded = load(spec, connection, payloads=payloads, reader=None if reader is None else reader.read)
@@ -156,7 +158,8 @@ def _score(
     findings = find(context)
     fields = summarise_fields(connection, spec, decoded.deciding, decoded.index, arms, withhold_rates=withhold)
     notes = column_notes(columns)
-    columns = mark_untrusted((*columns, *splits), untrusted_by(findings))
+    columns = with_agreement(connection, spec, (*columns, *splits), decoded.deciding, decoded.index)
+    columns = mark_untrusted(columns, untrusted_by(findings))
     apart = columns_apart(
         connection,
         spec,

@@ -9,6 +9,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from auditor.model.agreement import Agreement
 from auditor.model.cases import ArmSummary as ArmSummary
 from auditor.model.cases import CaseCounts as CaseCounts
 from auditor.model.decoding import Decoding
@@ -79,6 +80,7 @@ class Column:
     comparable: bool = True  # whether the content gate is open for this column
     not_comparable: str = ""  # why it is not
     arm: str | None = None  # whose predictions; None where the run has no arms
+    agreement: Agreement | None = None  # where the spec asks for it, and the field's type has one
 
     @property
     def accepted(self) -> int:

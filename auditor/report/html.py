@@ -15,6 +15,7 @@ from auditor.model import figures
 from auditor.model.run import Column, Disagreement, FieldSummary, Run
 from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS
 from auditor.report import environments, movement, view
+from auditor.report.agreement import agreement_rows
 from auditor.report.broken import broken_groups
 from auditor.report.groups import grouped
 from auditor.report.text import DATA_LIMIT, HIDDEN, PROSE_LIMIT, escape_character, shorten
@@ -146,6 +147,7 @@ def figure_rows(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
         row("usable rate %", figures.usable),
         row("ceiling %", figures.ceiling),
         row(" 95 %", lambda column: figures.interval(column.ceiling_interval)),
+        *agreement_rows(columns),
     ]
     return [(name, cells) for name, cells in rows if not name.startswith("blocked: ") or set(cells) != {"0"}]
 

@@ -9,6 +9,7 @@ from auditor.model import figures
 from auditor.model.figures import plural
 from auditor.model.run import Column, Run, Share
 from auditor.report import environments, view
+from auditor.report.agreement import agreement_text
 from auditor.report.broken import broken_groups
 from auditor.report.groups import Group, grouped
 from auditor.report.text import visible
@@ -171,6 +172,7 @@ def _columns(run: Run, room: int) -> str:
 def _row(column: Column, run: Run) -> str:
     rate = _unit(figures.rate(column))
     notes = [cell(note) for note in view.badges(column, run)]
+    agreement = agreement_text(run, column)
     if column.untrusted:
         rate = f"~~{rate}~~"
         notes.insert(0, f"**untrusted**: {', '.join(cell(reason) for reason in column.untrusted)}")
@@ -187,7 +189,7 @@ def _row(column: Column, run: Run) -> str:
         view.shape_loss(column),
         figures.scored(column, column.lost_to_value),
         f"{_unit(figures.usable(column))} of {column.support:,}",
-        "; ".join([*notes, view.other_verdicts(column)]).strip("; "),
+        "; ".join(filter(None, [*notes, view.other_verdicts(column), agreement])),
     )
     return f"| {' | '.join(cells)} |"
 

@@ -67,6 +67,7 @@ CASES: dict[str, Kind] = {
     "abstain": WORDS,
     "min_judged": ENOUGH,
     "max_blocked": SHARE,
+    "agreement": FLAG,
     "locale": TEXT,
     "jurisdiction": TEXT,
     "split": TEXT,

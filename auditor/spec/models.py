@@ -103,6 +103,10 @@ class CasesSpec(Table):
     abstain: tuple[str, ...] = Field((), description="Texts with which the model says that it gives no answer.")
     min_judged: int = Field(8, description="Cases that a column must judge for its content rate to be comparable.")
     max_blocked: float = Field(0.2, description="Share of blocked cases beyond which no content rate is comparable.")
+    agreement: bool = Field(
+        False,
+        description="Whether columns also say accuracy and Cohen's kappa, or mean absolute error and Spearman's rho.",
+    )
     locale: str | None = Field(None, description="Column with the case's locale; `locale` where the file has it.")
     jurisdiction: str | None = Field(None, description="Column with the jurisdiction; `jurisdiction` where it exists.")
 
