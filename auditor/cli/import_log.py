@@ -85,6 +85,7 @@ def _lines(found: LogSummary) -> list[str]:
         f"payloads        {_counted(found.readers) or 'none'} (by who can read them)",
         f"fields          {_counted(found.payload_keys) or 'none'}",
         f"references      {_counted(found.references) or 'none: join a file of references by the id'}",
+        f"next            auditor init {found.name}" + ("" if found.references else " REFERENCES"),
         *(f"arm, by {what:<8}{_counted(counts, 'none')}" for what, counts in found.asked.items() if any(counts)),
     ]
 

@@ -40,12 +40,12 @@ _ANSWERED_SEVERAL_TIMES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] =
     "promptfoo": ("provider and prompt", arm_of),
 }
 #: By which names of a log each of its answers to a case is an arm.
-_ARMS_OF: Final[Mapping[str, tuple[str, ...]]] = {"lm-eval": ("filter",), "promptfoo": ("provider", "prompt")}
+ARMS_OF: Final[Mapping[str, tuple[str, ...]]] = {"lm-eval": ("filter",), "promptfoo": ("provider", "prompt")}
 _BATCH: Final = 1000
 _FINISH, _ERROR, _REFUSAL, _REPLY = "finish", "error", "refusal", "completion"
 
 #: Names under which a log's own values stand beside the members of a reference: no part of a payload.
-_NAMED: Final = frozenset(("target", "metadata", "vars", "doc", "expected", "expectedOutput", "input"))
+NAMED: Final = frozenset(("target", "metadata", "vars", "doc", "expected", "expectedOutput", "input"))
 
 
 def log_layout(spec: AuditSpec, role: Role, contract: Contract) -> Layout:
@@ -80,7 +80,7 @@ def open_log(file: SourceFile, log: Log, layout: Layout, cases: CasesSpec, paylo
         part = replace(part, epochs_of_log=max(records.epochs, *epochs) if log.format == "inspect-ai" else 0)
     else:
         used = {path.partition(".")[0] for paths in layout.fields.values() for path in paths}
-        part = columns_part(file, layout, _reference_rows(replies, layout, cases.arm), _NAMED - used, set())
+        part = columns_part(file, layout, _reference_rows(replies, layout, cases.arm), NAMED - used, set())
     kept = {name: value for name, value in part.columns.items() if name not in ("locale", "jurisdiction")}
     return replace(part, columns=kept)
 
@@ -140,7 +140,7 @@ def _chosen_of(records: Records, cases: CasesSpec) -> str | None:
     arms = [arm for found in names.values() for arm in found]
     if cases.filter is None and len(set(arms)) < len(arms):
         seen = f"has an answer to each case per {what}, and {len(names)} of them: {listed}"
-        own = ", ".join(f'"{name}"' for name in _ARMS_OF[records.log.format])
+        own = ", ".join(f'"{name}"' for name in ARMS_OF[records.log.format])
         hint = f"choose one, they are never mixed: [cases] filter = …; or score each by itself: arm = [{own}]"
         raise mistake(records.file.name, seen, hint)
     return cases.filter
