@@ -22,7 +22,8 @@ from auditor.store.writing import CONTRACT, SOURCES
 def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     """Give a row per case, field and consumer: the raw values, what the consumer made of them, and the verdict.
 
-    The relation is computed as it is read; the cases behind it are read again from the files that the run has kept.
+    In a run of arms it is a row for each arm. The relation is computed as it is read; the cases behind it are read
+    again from the files that the run has kept.
     StoreError where the run holds no such files.
     """
     connection = _opened(folder, ("pairs", "outcomes", "faults"))
@@ -42,7 +43,7 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     ]
     names = [consumer.name for consumer in run.consumers]
     return connection.sql(f"""
-        SELECT j.case_id, j.field, c.consumer,
+        SELECT {"j.arm, " if run.arms else ""}j.case_id, j.field, c.consumer,
             {_named("substr(j.pattern, c.position, 1)", VERDICT_OF)} AS verdict, j.prediction, j.reference,
             {_chosen("u", "c.number", names)} AS value, {_chosen("t", "c.decoder", names)} AS reference_value,
             f.error, w.warning
@@ -54,8 +55,9 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
 
 
 def _whole_columns(run: Run, field: str) -> list[Column]:
-    """Give the columns of a field that are of no split alone."""
-    return [column for column in run.columns if column.field == field and column.split == "all"]
+    """Give the columns of a field that are of no split alone, of one arm for all: the others have the same readers."""
+    arm = run.arms[0].arm if run.arms else None
+    return [column for column in run.columns if (column.field, column.split, column.arm) == (field, "all", arm)]
 
 
 def stored_moves(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
@@ -135,7 +137,7 @@ def _create_judged_cases(connection: duckdb.DuckDBPyConnection, *, payloads: boo
     )
     connection.execute(f"""
         CREATE TABLE judged_cases AS
-        SELECT c.case_id, c.field, c.prediction, c.reference, p.p_unit, p.r_unit, p.pattern
+        SELECT c.arm, c.case_id, c.field, c.prediction, c.reference, p.p_unit, p.r_unit, p.pattern
         FROM cases c
         LEFT JOIN outcomes u
             ON u.field = c.field AND u.token = c.prediction AND u.role_prediction {given}

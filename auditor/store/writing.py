@@ -67,7 +67,8 @@ def write_run(
             partial.mkdir()
             _write_tables(connection, partial)
             _copy_sources(partial / SOURCES, spec.file, sources)
-            _write_durably(partial / CONTRACT, spec.model_dump_json(include={"cases", "fields"}, indent=2) + "\n")
+            contract = spec.model_dump_json(include={"cases", "fields", "not_judged"}, indent=2)
+            _write_durably(partial / CONTRACT, contract + "\n")
             for name, text in texts.items():
                 _write_durably(partial / name, text)
             _write_durably(partial / "run.json", to_json_text(run))
