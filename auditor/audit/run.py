@@ -9,13 +9,13 @@ from typing import Literal
 import duckdb
 
 from auditor.audit.broken import broken_references as list_broken
-from auditor.audit.consumers import Starting, wants_payload
 from auditor.audit.decoding import Decoded, start_and_decode
 from auditor.audit.emulated import columns_apart, labelled
 from auditor.audit.events import CasesLoaded, Event, Phase, RunFinished, Tell, nobody
 from auditor.audit.gate import INCIDENT, gate_note, gate_of, incident_text, with_gate
 from auditor.audit.kept import Kept
 from auditor.audit.replies import reply_reader
+from auditor.audit.starting import Starting, wants_payload
 from auditor.audit.summary import (
     all_columns,
     column_notes,
