@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 from types import FrameType
@@ -74,6 +75,9 @@ def main() -> None:
         # Data may hold what the terminal's encoding cannot: it is shown escaped rather than ending the report.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # To look for plugins reads the metadata of everything that is installed, and what we validate has none. A consumer
+    # has its own environment, and its plugins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminate)
     app()
