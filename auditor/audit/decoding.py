@@ -13,7 +13,7 @@ import duckdb
 from auditor.audit.alone import ask_alone
 from auditor.audit.answers import Answers
 from auditor.audit.batches import Batches, read_batches
-from auditor.audit.consumers import Starting, ask_all, state_notes
+from auditor.audit.consumers import ask_all, state_notes
 from auditor.audit.currency import check_currencies
 from auditor.audit.emulated import Emulated, calibrate
 from auditor.audit.engine_warnings import create_warnings
@@ -23,6 +23,7 @@ from auditor.audit.moves import Probes, create_tables
 from auditor.audit.outcomes import add_field, create_faults, create_outcomes
 from auditor.audit.probing import ask_probes
 from auditor.audit.small_outcomes import SMALL, create_small_outcomes
+from auditor.audit.starting import Starting
 from auditor.audit.units import FieldUnits, count_units, create_units, field_units, payload_keys
 from auditor.decode.payload_rows import PayloadKeys
 from auditor.decode.session import Session

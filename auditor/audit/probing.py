@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from duckdb import DuckDBPyConnection
 
-from auditor.audit.consumers import wants_payload
+from auditor.audit.starting import wants_payload
 from auditor.decode.payload_rows import members_of
 from auditor.decode.session import Session
 from auditor.findings.probes import ProbeOutcome, ProbeString, probe_tokens

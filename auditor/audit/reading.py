@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from auditor.audit.consumers import Starting
 from auditor.audit.reading_probes import Dependence, Elsewhere, probe_company, probe_strings, sent_strings, with_company
+from auditor.audit.starting import Starting
 from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.judge.answers import answer_at

@@ -10,13 +10,13 @@ import duckdb
 
 from auditor.audit.broken import broken_references as list_broken
 from auditor.audit.columns import all_columns, split_columns, summarise_fields
-from auditor.audit.consumers import Starting, wants_payload
 from auditor.audit.decoding import Decoded, start_and_decode
 from auditor.audit.emulated import columns_apart, labelled
 from auditor.audit.events import CasesLoaded, Event, Phase, RunFinished, Tell, nobody
 from auditor.audit.gate import INCIDENT, gate_note, gates_of, incident_text, joint_gate, with_gate
 from auditor.audit.kept import Kept
 from auditor.audit.replies import reply_reader
+from auditor.audit.starting import Starting, wants_payload
 from auditor.audit.summary import (
     column_notes,
     make_run,

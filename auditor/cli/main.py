@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -84,4 +85,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     end_by_signals()
+    # To look for plugins reads the metadata of everything that is installed, and what we validate has none. A consumer
+    # has its own environment, and its plugins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     app()

@@ -77,7 +77,7 @@ def run(
 
 
 def _audited(spec: AuditSpec, on_broken: BrokenReferences, level: Probe, *, quiet: bool) -> RunFinished:
-    from auditor.audit.consumers import Starting
+    from auditor.audit.starting import Starting
 
     with Starting(spec, list(spec.consumers.values())) as starting:
         # The workers import what their consumers need while we import the database and the rest of us.

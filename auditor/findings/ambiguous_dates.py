@@ -116,17 +116,23 @@ def _letter(number: int) -> str:
 
 
 def _cells(census: Census, fields: Sequence[str]) -> list[_Cell]:
-    from auditor.findings.places import settled_order  # the tables of babel are large, and few audits need them
-
     rows = census.query(
         "SELECT j.field, coalesce(place, ''), pattern, coalesce(p.readings, ''), coalesce(r.readings, ''), sum(n)"
         " FROM judged j LEFT JOIN f_dates p ON p.unit = j.p_unit LEFT JOIN f_dates r ON r.unit = j.r_unit"
         f" WHERE j.field IN {sql.texts(fields)} AND (p.unit IS NOT NULL OR r.unit IS NOT NULL) GROUP BY ALL"
     )
     return [
-        _Cell(name, place, settled_order(place), pattern, of_prediction, of_reference, int(n))
+        _Cell(name, place, _settled(place), pattern, of_prediction, of_reference, int(n))
         for name, place, pattern, of_prediction, of_reference, n in rows
     ]
+
+
+def _settled(place: str) -> Order | None:
+    if not place:
+        return None
+    from auditor.findings.places import settled_order  # the tables of babel are large, and few audits need them
+
+    return settled_order(place)
 
 
 def _ambiguous(census: Census, name: str, cells: Sequence[_Cell]) -> Iterator[Draft]:

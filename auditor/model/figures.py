@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING
 
-from auditor.model.run import Column, Interval, Share
 from auditor.model.verdicts import NOT_ACCEPTED
+
+if TYPE_CHECKING:
+    from auditor.model.run import Column, Interval, Share
 
 #: What stands where a rate is undefined or withheld.
 NO_RATE = "—"

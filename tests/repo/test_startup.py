@@ -63,3 +63,8 @@ def test_help_loads_nothing_heavy(arguments: str) -> None:
 
 def test_importing_the_library_loads_nothing_heavy() -> None:
     assert loaded_by("import auditor; dir(auditor); auditor.AuditorError") == ([], "")
+
+
+def test_workers_start_before_the_database_is_imported() -> None:
+    heavy, _ = loaded_by("import auditor.audit.starting, auditor.spec.read")
+    assert heavy == ["msgspec"]

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow
 import pyarrow.parquet
 
 from auditor.load import Loaded, load
 from auditor.spec.models import AuditSpec, CasesSpec, FieldSpec
+from tests.databases import empty_database
 
 Row = tuple[Any, ...]
 
@@ -24,7 +24,7 @@ class Workspace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.connection = duckdb.connect()
+        self.connection = empty_database()
         self.loaded: Loaded
 
     def write(self, name: str, content: str | bytes) -> str:

@@ -10,8 +10,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from auditor.audit.moves import create_tables
 from auditor.findings.context import Context
 from auditor.findings.find import find
@@ -22,6 +20,7 @@ from auditor.judge.typed import read_typed
 from auditor.model.run import Column, Finding
 from auditor.model.verdicts import FIELD_VERDICTS, LETTER_OF, VERDICT_OF
 from auditor.spec.models import AuditSpec, CasesSpec, ConsumerSpec, FieldSpec
+from tests.databases import empty_database
 
 Parser = Callable[[Any], Any]
 
@@ -89,7 +88,7 @@ class Tables:
     payloads: bool = False  # a row per case, as where some consumer validates whole payloads
 
     def __post_init__(self) -> None:
-        self.connection = duckdb.connect()
+        self.connection = empty_database()
         self.readers = tuple(self.parsers)
         self.spec = AuditSpec(
             name="test",

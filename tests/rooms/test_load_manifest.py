@@ -15,6 +15,7 @@ import pytest
 from auditor.errors import InternalError, LoadError
 from auditor.load import identity, spool
 from auditor.load.pairs import check_conservation
+from tests.databases import tables_of
 from tests.rooms.load_workspace import Workspace
 
 FIELDS = {"zeta": "category", "alpha": "category", "date": "date"}
@@ -175,7 +176,7 @@ def test_large_files_give_the_pairs_of_small_ones(workspace, request):
         for pair in names:
             workspace.load(*pair, FIELDS)
             found.append(workspace.pairs())
-            assert len(workspace.connection.execute("SHOW ALL TABLES").fetchall()) == 1
+            assert tables_of(workspace.connection) == ["pairs"]
     assert all(pairs == found[0] for pairs in found)
 
 

@@ -83,8 +83,21 @@ def alone(model: str, record: Record, field: str) -> str:
     return _shown([cell for cells in found.values() for cell in cells])
 
 
+#: Opened once: all that a model leaves behind is rolled back.
+DATABASE = duckdb.connect(config={"threads": 1})
+
+
 def _run(model: str, rows: Sequence[tuple[str | None, ...]], field: str) -> dict[str, list[tuple[str | None, str]]]:
-    connection = duckdb.connect(config={"threads": 1})
+    DATABASE.begin()
+    try:
+        return _found(DATABASE, model, rows, field)
+    finally:
+        DATABASE.rollback()
+
+
+def _found(
+    connection: duckdb.DuckDBPyConnection, model: str, rows: Sequence[tuple[str | None, ...]], field: str
+) -> dict[str, list[tuple[str | None, str]]]:
     connection.execute(
         "CREATE SCHEMA raw; CREATE TABLE raw.src (id VARCHAR, d VARCHAR, e VARCHAR, kind VARCHAR, status VARCHAR)"
     )
