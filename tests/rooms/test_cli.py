@@ -14,6 +14,7 @@ from auditor.cli.exits import FailOn, code_of, exiting
 from auditor.cli.main import app
 from auditor.cli.outputs import OutputError, check_outputs
 from auditor.errors import AuditorError, StoreError
+from auditor.model.baseline import Baseline
 from auditor.model.run import CaseCounts, Finding, Run, RunEnvironment, Severity
 from tests.privileges import as_nobody
 
@@ -42,12 +43,12 @@ def run_with(*severities: Severity, withheld: bool = False) -> Run:
     ],
 )
 def test_findings_from_a_severity_on_fail_a_run(severities: tuple[Severity, ...], fail_on: FailOn, code: int) -> None:
-    assert code_of(run_with(*severities), fail_on) == code
+    assert code_of(run_with(*severities), fail_on, Baseline()) == code
 
 
 def test_broken_references_come_before_findings() -> None:
-    assert code_of(run_with("high", withheld=True), FailOn.high) == 3
-    assert code_of(run_with("high", withheld=True), FailOn.never) == 3
+    assert code_of(run_with("high", withheld=True), FailOn.high, Baseline()) == 3
+    assert code_of(run_with("high", withheld=True), FailOn.never, Baseline()) == 3
 
 
 def raising(error: BaseException) -> Callable[[], int]:
