@@ -9,6 +9,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.audit.batches import batch_fields
 from auditor.audit.labels import label_note, label_of
+from auditor.errors import Mistake, SpecError
 from auditor.model.decoding import Readiness
 from auditor.model.run import Column, FieldSummary
 from auditor.score.columns import (
@@ -72,6 +73,24 @@ def split_columns(
                 made = make_columns(counts, traits[field], withhold_rates=withhold_rates)
                 parts += [replace(one, split=name, arm=arm) for one in made]
     return tuple(parts)
+
+
+def with_thresholds(columns: Iterable[Column], spec: AuditSpec) -> tuple[Column, ...]:
+    """Say of each column what its team asks for; a split is a part of what that is of."""
+    asked = {name: consumer.at_least for name, consumer in spec.consumers.items()}
+    columns = tuple(columns)
+    there = {(column.consumer, column.field) for column in columns}
+    if gone := [(name, field) for name, fields in asked.items() for field in fields if (name, field) not in there]:
+        hint = "remove it, or let the consumer read the field"
+        raise SpecError(
+            [
+                Mistake(f"{spec.file}: consumers.{name}.at_least.{field}", "there is no such column", hint)
+                for name, field in gone
+            ]
+        )
+    return tuple(
+        replace(one, at_least=asked[one.consumer].get(one.field)) if one.split == "all" else one for one in columns
+    )
 
 
 def _traits(consumer: ConsumerSpec, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:

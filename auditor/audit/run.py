@@ -9,7 +9,7 @@ from typing import Literal
 import duckdb
 
 from auditor.audit.broken import broken_references as list_broken
-from auditor.audit.columns import all_columns, split_columns, summarise_fields
+from auditor.audit.columns import all_columns, split_columns, summarise_fields, with_thresholds
 from auditor.audit.decoding import Decoded, start_and_decode
 from auditor.audit.emulated import columns_apart, labelled
 from auditor.audit.events import CasesLoaded, Event, Phase, RunFinished, Tell, nobody
@@ -171,7 +171,7 @@ def _score(
         payloads=payloads,
         withhold_rates=withhold,
     )
-    columns += with_gate(apart, spec.cases)
+    columns = with_thresholds((*columns, *with_gate(apart, spec.cases)), spec)
     return make_run(
         spec,
         manifest=manifest_sha256(spec, loaded.manifest_rows_sha256),

@@ -56,7 +56,17 @@ def code_of(run: Run, fail_on: FailOn, baseline: Baseline) -> int:
     """Give the exit code of a run whose results are written: the first that applies."""
     if run.rates_withheld:
         return BROKEN_REFERENCES
-    return FINDINGS if failing(run, fail_on, baseline) else 0
+    return FINDINGS if failing(run, fail_on, baseline) or short_columns(run, fail_on) else 0
+
+
+def short_columns(run: Run, fail_on: FailOn) -> tuple[str, ...]:
+    """Say which columns are not as right as the spec asks, and why; none where nothing is to fail."""
+    from auditor.model.thresholds import shortfall
+    from auditor.report.view import column_name
+
+    if fail_on is FailOn.never:
+        return ()
+    return tuple(f"{column_name(column)}: {short}" for column in run.columns if (short := shortfall(column)))
 
 
 def failing(run: Run, fail_on: FailOn, baseline: Baseline) -> tuple[Finding, ...]:

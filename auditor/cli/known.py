@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from auditor.cli.exits import FailOn, failing
+from auditor.cli.exits import FailOn, failing, short_columns
 
 if TYPE_CHECKING:
     from auditor.model.baseline import Baseline
@@ -18,12 +18,14 @@ MOST_LISTED = 10
 
 
 def say_what_fails(run: Run, baseline: Baseline, fail_on: FailOn) -> None:
-    """Say which bugs are new; nothing where nobody has said anything of any bug."""
-    if not baseline.entries:
-        return
+    """Say which columns fall short, and which bugs are new where anybody has said anything of any bug."""
     from auditor.model.baseline import day_of
     from auditor.report.text import PROSE_LIMIT, visible
 
+    for short in short_columns(run, fail_on):
+        typer.echo(f"falls short: {visible(short, PROSE_LIMIT)}")
+    if not baseline.entries:
+        return
     day = day_of(run)
     counts = Counter(baseline.state_of(finding, day) for finding in run.findings)
     gone = len(baseline.gone(run.findings))

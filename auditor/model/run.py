@@ -80,6 +80,7 @@ class Column:
     label_note: str = ""  # what the label comes to: as of when, or what stands for what
     comparable: bool = True  # whether the content gate is open for this column
     not_comparable: str = ""  # why it is not
+    at_least: float | None = None  # the content rate that its team asks for
     arm: str | None = None  # whose predictions; None where the run has no arms
     agreement: Agreement | None = None  # where the spec asks for it, and the field's type has one
 

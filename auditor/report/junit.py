@@ -14,10 +14,11 @@ from auditor.model import figures
 from auditor.model.baseline import FAILING, Baseline, day_of
 from auditor.model.figures import plural
 from auditor.model.run import Column, Finding, Run
+from auditor.model.thresholds import shortfall
 from auditor.report import view
 from auditor.report.broken import BrokenGroup, broken_groups
 from auditor.report.text import PROSE_LIMIT, WHOLE, visible, visible_lines
-from auditor.report.witnesses import witness_views
+from auditor.report.told import told
 
 #: Ids that an error lists.
 _IDS = 30
@@ -62,9 +63,12 @@ def _test(kind: str, name: str) -> Element:
 
 
 def _column(run: Run, column: Column) -> Element:
-    split = "" if column.split == "all" else f" [{column.split}]"
-    case = _test(f"column.{column.field}", f"{column.consumer}{split}")
-    SubElement(case, "system-out").text = " ".join(_rate_lines(run, column))
+    case = _test(f"column.{column.field}", view.column_name(column))
+    rates = " ".join(_rate_lines(run, column))
+    if short := shortfall(column):
+        SubElement(case, "failure", type="at-least", message=short).text = rates
+    else:
+        SubElement(case, "system-out").text = rates
     return case
 
 
@@ -90,18 +94,8 @@ def _finding(run: Run, finding: Finding, baseline: Baseline, day: date) -> Eleme
         SubElement(case, "skipped", message=visible(f"{state}{until}: {entry.reason}", PROSE_LIMIT))
     else:
         failure = SubElement(case, "failure", type=finding.code, message=f"{finding.severity}, {state}: {title}")
-        failure.text = "\n".join(_told(run, finding))
+        failure.text = "\n".join(told(run, finding))
     return case
-
-
-def _told(run: Run, finding: Finding) -> Iterator[str]:
-    yield visible(finding.detail, PROSE_LIMIT)
-    yield f"owner: {visible(', '.join(finding.owners))}; {plural(finding.affected, 'case')} affected"
-    if finding.location is not None:
-        yield f"at {visible(finding.location.file)}:{finding.location.line}"
-    for witness in witness_views(run, finding)[:3]:
-        yield f"witness {visible(witness.raw)}"
-    yield from (f"fix: {visible(fix, PROSE_LIMIT)}" for fix in finding.fixes)
 
 
 def _broken(group: BrokenGroup) -> Element:

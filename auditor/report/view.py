@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from auditor.model.decoding import Decoding
 from auditor.model.figures import NO_RATE, coverage, no_right_answer, percent, plural, scored, usable
 from auditor.model.run import SEVERITIES, CaseCounts, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
+from auditor.model.thresholds import shortfall
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 from auditor.report import environments
 from auditor.report.movement import dependences
@@ -61,6 +62,12 @@ class FieldView:
 def of_arm(field: str, arm: str | None) -> str:
     """Name a field, and whose predictions of it."""
     return field if arm is None else f"{field} · arm {arm}"
+
+
+def column_name(column: Column) -> str:
+    """Name a column in words: ``total for billing``, with its arm and its split where it is of one."""
+    split = f", split {column.split}" if column.split != "all" else ""
+    return f"{of_arm(column.field, column.arm)} for {column.consumer}{split}"
 
 
 def field_views(run: Run) -> tuple[FieldView, ...]:
@@ -219,6 +226,7 @@ def badges(column: Column, run: Run) -> tuple[str, ...]:
         f"{column.scope} scope" if column.scope else "",
         column.scope_note,
         f"not comparable: {column.not_comparable}" if not column.comparable else "",
+        f"falls short: {short}" if (short := shortfall(column)) else "",
         *dependences(run, column),
         *(f"hint: {hint}" for hint in column.hints),
         f"not fixed: {', '.join(consumer.not_fixed)}" if consumer and consumer.not_fixed else "",

@@ -76,6 +76,18 @@ def _share(value: object, complain: Complain) -> float | None:
     return None
 
 
+def _shares(value: object, complain: Complain) -> dict[str, float] | None:
+    if not isinstance(value, Mapping):
+        complain(f"must be a table of shares, not {shown(value)}", "such as { effective_date = 0.9 }")
+        return None
+    wrong = False
+    for name, share in value.items():
+        if not isinstance(share, int | float | Decimal) or isinstance(share, bool) or not 0 <= share <= 1:
+            complain(f"must be a share from 0 to 1, not {shown(share)}", "90 % is 0.9", name)
+            wrong = True
+    return None if wrong else {name: float(share) for name, share in value.items()}
+
+
 _TEXT: Final[dict[str, Any]] = {"type": "string"}
 _NAME: Final[dict[str, Any]] = {"type": "string", "minLength": 1}
 
@@ -95,4 +107,12 @@ COLUMNS = Kind(
     },
 )
 ENOUGH = Kind(_enough, {"type": "integer", "minimum": LEAST_JUDGED})
+SHARES = Kind(
+    _shares,
+    {
+        "type": "object",
+        "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
+        "examples": [{"effective_date": 0.9}],
+    },
+)
 SHARE = Kind(_share, {"type": "number", "minimum": 0, "maximum": 1})

@@ -27,12 +27,24 @@ def check_consumers(consumers: dict[str, Entry], fields: Mapping[str, Entry], fo
             if field not in fields:
                 what = f'there is no field "{field}"'
                 mistakes.add(("consumers", name, "reads", field), what, suggest(field, fields))
+        _check_thresholds(name, consumer, fields, mistakes)
         _check_env(name, consumer, mistakes)
         _check_places(name, consumer, folder, mistakes)
         adapter = consumer.get("adapter")
         if adapter is not None:
             _check_keys_of_adapter(name, consumer, mistakes)
             _RULES[adapter](name, consumer, folder, mistakes)
+
+
+def _check_thresholds(name: str, consumer: Entry, fields: Mapping[str, Entry], mistakes: Mistakes) -> None:
+    """Refuse a threshold of a column that there will not be."""
+    reads = consumer.get("reads") or None
+    for field in consumer.get("at_least", {}):
+        if field not in fields:
+            mistakes.add(("consumers", name, "at_least", field), f'there is no field "{field}"', suggest(field, fields))
+        elif reads is not None and field not in reads:
+            hint = f"it reads {', '.join(reads)}"
+            mistakes.add(("consumers", name, "at_least", field), f"the consumer does not read {field}", hint)
 
 
 def check_batches(cases: Entry, consumers: Mapping[str, Entry], mistakes: Mistakes) -> None:

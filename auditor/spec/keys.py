@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from auditor.spec.case_kinds import COLUMNS, ENOUGH, FINISH_REASONS, PAYLOAD, SHARE, WORDS
+from auditor.spec.case_kinds import COLUMNS, ENOUGH, FINISH_REASONS, PAYLOAD, SHARE, SHARES, WORDS
 from auditor.spec.http_kinds import ANSWER_PATH, CONCURRENCY, HEADERS, REQUEST, RETRIES, STATUSES, URL
 from auditor.spec.kinds import (
     BATCH_SIZE,
@@ -104,6 +104,7 @@ CONSUMER: dict[str, Kind] = {
     "env": TEXTS,
     "receives": literal(Receives),
     "reads": READS,
+    "at_least": SHARES,
     "engine": literal(Engine),
     "statement": literal(Statement),
     "connection": TEXT,

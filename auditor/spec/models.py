@@ -187,6 +187,10 @@ class ConsumerSpec(Table):
         description="Parser of each field: module:function, a model's field, an SQL expression or, where values are "
         "loaded, a column's type, a program's or a service's own name for it.",
     )
+    at_least: dict[str, float] = Field(
+        default_factory=dict,
+        description="Content rate, by field, below which the consumer's column fails the run, as does one with none.",
+    )
     engine: Engine | None = Field(None, description="SQL engine, or the warehouse that was recorded.")
     statement: Statement = Field(
         "cast", description="SQL: values pass an expression (cast), or are loaded into a column (insert, copy)."

@@ -21,7 +21,7 @@ LEVELS = {
     **dict.fromkeys(("audit", "record", "report"), 5),
     "service": 6,
     **dict.fromkeys(("cli", "api"), 7),
-    **dict.fromkeys(("__init__", "__main__"), 8),
+    **dict.fromkeys(("__init__", "__main__", "pytest_plugin"), 8),
 }
 
 

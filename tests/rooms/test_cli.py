@@ -88,10 +88,11 @@ def test_outputs_are_checked_before_the_spec_is_even_looked_for(tmp_path: Path) 
     for output in outputs:
         arguments += ["-o", str(tmp_path / output)]
     said = CliRunner().invoke(app, arguments)
+    formats = ".html .json .md .csv .junit.xml .sarif"
     assert said.exit_code == 2
     assert said.stderr.splitlines() == [
-        f"error: -o {tmp_path}/report.pdf: the suffix .pdf picks no format; there are: .html .json .md .csv",
-        f"-o {tmp_path}/report: no suffix picks no format; there are: .html .json .md .csv",
+        f"error: -o {tmp_path}/report.pdf: the suffix .pdf picks no format; there are: {formats}",
+        f"-o {tmp_path}/report: no suffix picks no format; there are: {formats}",
         f"-o {tmp_path}/folder.md: is a folder; name a file in it",
         f"-o {tmp_path}/file/report.md: {tmp_path}/file is no folder",
     ]

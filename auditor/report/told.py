@@ -1,0 +1,23 @@
+"""A bug in a few lines of plain text, as a failing test says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from auditor.model.figures import plural
+from auditor.model.run import Finding, Run
+from auditor.report.text import PROSE_LIMIT, visible
+from auditor.report.witnesses import witness_views
+
+WITNESSES = 3
+
+
+def told(run: Run, finding: Finding) -> Iterator[str]:
+    """Give the lines: what it is, whose, where, on which strings, and the choices for a fix."""
+    yield visible(finding.detail, PROSE_LIMIT)
+    yield f"owner: {visible(', '.join(finding.owners))}; {plural(finding.affected, 'case')} affected"
+    if finding.location is not None:
+        yield f"at {visible(finding.location.file)}:{finding.location.line}"
+    for witness in witness_views(run, finding)[:WITNESSES]:
+        yield f"witness {visible(witness.raw)}"
+    yield from (f"fix: {visible(fix, PROSE_LIMIT)}" for fix in finding.fixes)
