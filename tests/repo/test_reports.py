@@ -8,41 +8,21 @@ of what it needs, the verdicts of the others must be.
 from __future__ import annotations
 
 import json
-import os
-import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-COMMITTED = ROOT / "reports"
+from tests.reference_run import reference_run
+
+COMMITTED = Path(__file__).parents[2] / "reports"
 SUFFIXES = (".json", ".html", ".md", ".csv")
-
-
-def command() -> list[str]:
-    """Give the README's command that makes the reports."""
-    lines = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("SOURCE_DATE_EPOCH=")]
-    assert len(lines) == 1
-    return shlex.split(lines[0])
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make the reports in another folder."""
-    folder = tmp_path_factory.mktemp("reports")
-    epoch, program, *arguments = command()
-    assert program == "auditor"
-    arguments = [re.sub(r"^reports/", f"{folder}/", argument) for argument in arguments]
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch.partition("=")[2], "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-m", "auditor", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
+    """Give the folder of the reports, made elsewhere."""
+    return reference_run(tmp_path_factory) / "reports"
 
 
 def versions(document: dict[str, Any]) -> list[Any]:
