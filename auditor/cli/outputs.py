@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,14 +55,20 @@ def write_outputs(run: Run, outputs: Sequence[Path]) -> None:
     """Render a run to every file; one that fails does not cost the others."""
     from auditor.report import render
 
+    hint = f"the run itself is stored: `auditor report {run.run_id} -o FILE`"
+    write_rendered(partial(render, run), outputs, hint)
+
+
+def write_rendered(render: Callable[[Path], None], outputs: Sequence[Path], hint: str = "") -> None:
+    """Render to every file; one that fails does not cost the others."""
     problems = []
     for output in outputs:
         try:
-            render(run, output)
+            render(output)
         except AuditorError as error:
             problems.append(str(error))
     if problems:
-        raise OutputError("\n".join([*problems, f"the run itself is stored: `auditor report {run.run_id} -o FILE`"]))
+        raise OutputError("\n".join([*problems, *([hint] if hint else [])]))
 
 
 def _problem(output: Path) -> str:

@@ -23,7 +23,12 @@ class Terminal(Console):
         raise BrokenPipeError
 
 
-def show(run: Run) -> None:
-    """Print a run: as wide as the terminal is; elsewhere, unless COLUMNS says otherwise, as wide as a page."""
+def terminal() -> Terminal:
+    """Give the console: as wide as the terminal is; elsewhere, unless COLUMNS says otherwise, as wide as a page."""
     is_page = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
-    write_terminal(run, Terminal(width=PAGE if is_page else None))
+    return Terminal(width=PAGE if is_page else None)
+
+
+def show(run: Run) -> None:
+    """Print a run."""
+    write_terminal(run, terminal())

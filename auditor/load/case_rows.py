@@ -15,12 +15,15 @@ from auditor.sql import literal
 def create_cases(
     spec: AuditSpec, connection: duckdb.DuckDBPyConnection, *, payloads: bool, reader: Reader | None = None
 ) -> None:
-    """Create the table `cases`: case_id, field, outcome, prediction, reference (tokens), payload, reference_payload.
+    """Create the table `cases`: case_id, split, field, outcome, prediction, reference, payload, reference_payload.
 
-    A row per expected case and field. The files are those that `load` has read, so nothing is proved again.
+    A row per expected case and field, raw values as tokens. The files are those that `load` has read, so nothing is
+    proved again.
     """
     roles = open_roles(spec, connection, payloads, reader)
     predictions, references = roles.predictions, roles.references
+    splits = spec.cases.split is not None
+    split = "coalesce(r.split, p.split)" if splits else "NULL::VARCHAR"
     values = ", ".join(
         f"{{'field': {literal(name)}, 'prediction': {_token(predictions, index, judged_value(index))},"
         f" 'reference': {_token(references, index, f'r.v{index}')}}}"
@@ -29,14 +32,14 @@ def create_cases(
     try:
         connection.execute(f"""
             CREATE OR REPLACE TABLE cases AS
-            SELECT case_id, v.field AS field, outcome, v.prediction AS prediction, v.reference AS reference, payload,
-                reference_payload
+            SELECT case_id, split, v.field AS field, outcome, v.prediction AS prediction, v.reference AS reference,
+                payload, reference_payload
             FROM (
-                SELECT r.id AS case_id, coalesce(p.outcome, 'missing') AS outcome,
+                SELECT r.id AS case_id, {split} AS split, coalesce(p.outcome, 'missing') AS outcome,
                     CASE WHEN p.outcome = 'judged' THEN p.payload END AS payload, r.payload AS reference_payload,
                     unnest([{values}]) AS v
-                FROM {wide_sql(references, connection, spec.fields, payloads)} AS r
-                LEFT JOIN {wide_sql(predictions, connection, spec.fields, payloads)} AS p ON r.id = p.id
+                FROM {wide_sql(references, connection, spec.fields, payloads, splits)} AS r
+                LEFT JOIN {wide_sql(predictions, connection, spec.fields, payloads, splits)} AS p ON r.id = p.id
             )""")
     finally:
         predictions.release()

@@ -295,7 +295,14 @@ class Run:
     probe: ProbeSummary | None = None  # None: stored before there were probes
     gate: Gate | None = None  # None: stored before there was one
     gold_in_input: dict[str, int] = dataclasses.field(default_factory=dict)  # by field, where inputs are known
+    redecoded_of: str = ""  # the run whose raw outputs were decoded again
     schema: int = SCHEMA
+
+    @property
+    def environment_key(self) -> tuple[str, str, str, int]:
+        """What the base environment of two runs is compared by."""
+        base = self.environment
+        return base.clock, base.zone, base.locale, base.hash_seed
 
     def column(self, field_name: str, consumer: str) -> Column:
         """Give the column of a field and a consumer; KeyError names the columns there are."""

@@ -43,9 +43,13 @@ def render_text(run: Run, suffix: str) -> str:
 def render(run: Run, path: Path) -> None:
     """Write the report that the suffix of `path` names; the file appears whole or not at all."""
     check_suffix(path)
-    data = render_text(run, path.suffix.lower()).encode()
+    write_report(path, render_text(run, path.suffix.lower()))
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write a report; the file appears whole or not at all."""
     try:
-        _write_whole(path, data)
+        _write_whole(path, text.encode())
     except OSError as error:
         raise AuditorError(f"{path}: the report could not be written: {error.strerror or error}") from error
 

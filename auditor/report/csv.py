@@ -24,7 +24,7 @@ _SCORED: Final = ("ok", "wrong", "recoverable", "accepted", "lost_to_value")
 _OF_ENVIRONMENTS: Final = ("range_low", "range_high", "range_flips", "depends", "probe", "not_varied")
 
 #: Cells that a program reads: cut short, they would be no JSON any more.
-_WHOLE: Final = frozenset({"by_environment", "flips"})
+_WHOLE: Final = frozenset({"by_environment", "flips", "turns"})
 
 #: What makes a spreadsheet take a cell for a formula, the full-width forms included.
 _FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")
@@ -45,7 +45,7 @@ def csv_text(run: Run) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*_flat(_column_keys()), *_OF_ENVIRONMENTS])
-    writer.writerows([_cell(*item) for item in row.items()] for row in rows)
+    writer.writerows([cell(*item) for item in row.items()] for row in rows)
     return out.getvalue()
 
 
@@ -96,7 +96,7 @@ def _of_environments(run: Run, column: Column, consumer: ConsumerSummary | None)
     return dict(zip(_OF_ENVIRONMENTS, values, strict=True))
 
 
-def _cell(key: str, value: Any) -> str:
+def cell(key: str, value: Any) -> str:
     """Give a cell; a number stays a number, a text that would be a formula is quoted with an apostrophe."""
     if value is None:
         return ""

@@ -27,12 +27,12 @@ _SEVERITY_MARKS: Final = {"high": "▲", "medium": "◆", "low": "●", "info": 
 
 def html_text(run: Run) -> str:
     """Give the whole page."""
-    return _environment().get_template("page.html.j2").render(_context(run))
+    return environment().get_template("page.html.j2").render(_context(run))
 
 
 def fragment_text(run: Run) -> str:
     """Give the part that a notebook shows."""
-    return _environment().get_template("notebook.html.j2").render(_context(run))
+    return environment().get_template("notebook.html.j2").render(_context(run))
 
 
 def shown(text: str, limit: int = PROSE_LIMIT) -> Markup:
@@ -58,8 +58,9 @@ def _finalize(value: Any) -> Any:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Give what templates are rendered with: everything that they show is escaped."""
+    made = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -68,11 +69,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["data"] = lambda text: shown(text, DATA_LIMIT)
-    environment.filters["n"] = lambda count: f"{count:,}"
-    environment.filters["slug"] = slug
-    environment.globals.update(witness_views=witness_views, broken_groups=broken_groups)
-    environment.globals.update(
+    made.filters["data"] = lambda text: shown(text, DATA_LIMIT)
+    made.filters["n"] = lambda count: f"{count:,}"
+    made.filters["slug"] = slug
+    made.globals.update(witness_views=witness_views, broken_groups=broken_groups)
+    made.globals.update(
         numbers=figures,
         view=view,
         environments=environments,
@@ -81,7 +82,12 @@ def _environment() -> Environment:
         heat=heat,
         blanks=figures.NO_RATE,
     )
-    return environment
+    return made
+
+
+def style() -> str:
+    """Give the style sheet of a page."""
+    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
 
 
 def slug(text: str) -> str:
@@ -109,7 +115,7 @@ def _context(run: Run) -> dict[str, Any]:
         "figures": figure_rows,
         "matrix": matrix,
         "untrusted": any(column.untrusted for column in run.columns),
-        "style": Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
+        "style": Markup(style()),
     }
 
 
