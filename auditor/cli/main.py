@@ -66,7 +66,7 @@ def auditor(
     """Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.
 
     Exit codes: 0 done; 1 findings at or above --fail-on; 2 the audit could not be done; 3 broken references;
-    130 interrupted.
+    4 a comparison is refused; 130 interrupted.
     """
 
 
