@@ -6,6 +6,7 @@ is junk that is now rejected.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from auditor.drift.instrument import changes
 from auditor.drift.sides import Side, opened
 from auditor.drift.verdicts import Verdicts
 from auditor.model.drift import ColumnKey, RunHead
-from auditor.model.redecoding import RedecodedColumn, Redecoding, Rereading
+from auditor.model.redecoding import MOST_LISTED, RedecodedColumn, Redecoding, Rereading
 from auditor.model.verdicts import STATUS_OF, VERDICT_OF
 from auditor.spec.models import FieldType
 from auditor.sql import literal
@@ -90,10 +91,35 @@ def _column(pair: _Pair, key: ColumnKey) -> RedecodedColumn:
         half_width=half,
         of_error_bar=None if difference is None or not half else abs(difference) / half,
         strings=_string_counts(pair.connection),
-        regressions=tuple(one for kind, one in listed if kind == "regression"),
-        intended=tuple(one for kind, one in listed if kind == "intended"),
-        newly_accepted=tuple(one for kind, one in listed if kind == "gained"),
+        counts=dict(listed.counts),
+        turns=dict(listed.turns),
+        regressions=tuple(listed.first["regressions"]),
+        intended=tuple(listed.first["intended"]),
+        newly_accepted=tuple(listed.first["newly_accepted"]),
     )
+
+
+_LISTS = ("regressions", "intended", "newly_accepted")
+
+#: Rows that are fetched at once.
+_CHUNK = 50_000
+
+
+class _Listed:
+    """The three lists of a column, each up to its limit, and what all of it comes to."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, list[Rereading]] = {name: [] for name in _LISTS}
+        self.counts = Counter(dict.fromkeys(_LISTS, 0))
+        self.turns = Counter[str]()
+
+    def add(self, name: str, one: Rereading) -> None:
+        """Take in the next one; those of most cases come first."""
+        self.counts[name] += 1
+        if one.role == "prediction":
+            self.turns.update(one.turns)
+        if self.counts[name] <= MOST_LISTED:
+            self.first[name].append(one)
 
 
 def _create_reread(pair: _Pair, key: ColumnKey) -> None:
@@ -138,8 +164,8 @@ def _string_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return {name: found.get(name, 0) for name in _CAME}
 
 
-def _rereadings(pair: _Pair, key: ColumnKey) -> list[tuple[str, Rereading]]:
-    """Give every raw value that is not read as before, with the list that it belongs to: most cases first."""
+def _rereadings(pair: _Pair, key: ColumnKey) -> _Listed:
+    """Give the raw values that are not read as before, each in the list that it belongs to: most cases first."""
     place, number = pair.verdicts.place(key), pair.new.number(key.consumer)
     named = any(
         finding.code == COLLAPSE and finding.field == key.field and key.consumer in finding.consumers
@@ -147,7 +173,7 @@ def _rereadings(pair: _Pair, key: ColumnKey) -> list[tuple[str, Rereading]]:
     )
     columns = f"s.case_id, substr(old_letters, {place}, 1) || substr(new_letters, {place}, 1) AS turn, right_for_some"
     of_field = f"came IN ('changed', 'lost', 'gained') AND s.field = {literal(key.field)}"
-    rows = pair.connection.execute(f"""
+    found = pair.connection.execute(f"""
         WITH sound AS (  -- shapes of what is right for somebody, or asserted by a person
             SELECT DISTINCT shape FROM reread WHERE is_reference
             UNION SELECT DISTINCT shape FROM reread JOIN shared USING (old_unit)
@@ -162,14 +188,18 @@ def _rereadings(pair: _Pair, key: ColumnKey) -> list[tuple[str, Rereading]]:
             SELECT r.*, {columns} FROM reread r JOIN shared s ON s.old_reference = r.old_unit
             WHERE is_reference AND {of_field}
         ) e LEFT JOIN (SELECT * FROM new.faults WHERE consumer = {number}) f ON f.unit = e.new_unit
-        GROUP BY ALL ORDER BY count(*) DESC, token, is_reference""").fetchall()
-    return [_rereading(row, named=named) for row in rows]
+        GROUP BY ALL ORDER BY count(*) DESC, token, is_reference""")
+    listed = _Listed()
+    while rows := found.fetchmany(_CHUNK):
+        for row in rows:
+            listed.add(*_rereading(row, named=named))
+    return listed
 
 
 def _rereading(row: tuple[Any, ...], *, named: bool) -> tuple[str, Rereading]:
     token, is_reference, came, old_s, old_v, new_s, new_v, error, count, cases, turns, is_junk, is_right, is_sound = row
     kind, why = _judged(
-        came, is_reference=is_reference, is_named=named and is_junk, is_right=is_right, is_sound=is_sound
+        came, is_reference=is_reference, is_junk=is_junk, is_named=named, is_right=is_right, is_sound=is_sound
     )
     return kind, Rereading(
         raw=token,
@@ -188,22 +218,24 @@ def _rereading(row: tuple[Any, ...], *, named: bool) -> tuple[str, Rereading]:
     )
 
 
-def _judged(came: str, *, is_reference: bool, is_named: bool, is_right: bool, is_sound: bool) -> tuple[str, str]:
+def _judged(
+    came: str, *, is_reference: bool, is_junk: bool, is_named: bool, is_right: bool, is_sound: bool
+) -> tuple[str, str]:
     """Say in which list a raw value belongs, and why.
 
     A string that is right for nobody may still be a sound one, given in the wrong place: only one that looks like none
     of the right answers and references is taken for junk.
     """
     if came == "gained":
-        return "gained", "accepted now"
+        return "newly_accepted", "accepted now, although it is a word for no value" if is_junk else "accepted now"
     if came == "changed":
-        return "regression", "accepted with another value"
+        return "regressions", "accepted with another value"
     if is_reference:
-        return "regression", "a reference that is no longer accepted"
-    if is_named:
+        return "regressions", "a reference that is no longer accepted"
+    if is_named and is_junk:
         return "intended", f"junk that {COLLAPSE} named in the old run"
     if is_right:
-        return "regression", "no longer accepted, and right for a consumer"
+        return "regressions", "no longer accepted, and right for a consumer"
     if is_sound:
-        return "regression", "no longer accepted, and of the shape of a right answer or a reference"
+        return "regressions", "no longer accepted, and of the shape of a right answer or a reference"
     return "intended", "right for no consumer in these cases, and of no shape that a right answer or a reference has"

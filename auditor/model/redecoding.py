@@ -12,7 +12,11 @@ from auditor.model.drift import Change, ColumnKey, RunHead, Side
 REDECODING_SCHEMA = 1
 
 
-@dataclass(frozen=True)
+#: Raw values that each list of a column names; where there are more, those of the most cases.
+MOST_LISTED = 100_000
+
+
+@dataclass(frozen=True, slots=True)
 class Rereading:
     """One raw value that is read otherwise than before.
 
@@ -38,7 +42,9 @@ class RedecodedColumn:
     """One (field, consumer): every raw value of the run as it was read before and as it is read now.
 
     `strings` counts distinct raw values by role: `same`; `finer`, the same value at the grain but not to the letter;
-    `changed`; `lost`, accepted before only; `gained`, accepted now only; `never`, accepted neither time.
+    `changed`; `lost`, accepted before only; `gained`, accepted now only; `never`, accepted neither time. `counts` has
+    the whole length of each of the three lists, which name `MOST_LISTED` at most, and `turns` counts the cases of all
+    of their predictions by how the verdict went.
     """
 
     field: str
@@ -52,6 +58,8 @@ class RedecodedColumn:
     half_width: float | None  # of the old rate's interval
     of_error_bar: float | None  # size of the difference as a part of the half-width
     strings: dict[str, int]
+    counts: dict[str, int]
+    turns: dict[str, int]
     regressions: tuple[Rereading, ...]
     intended: tuple[Rereading, ...]  # newly rejected junk
     newly_accepted: tuple[Rereading, ...]
@@ -64,7 +72,7 @@ class RedecodedColumn:
     @property
     def is_same(self) -> bool:
         """Whether every raw value is read as before."""
-        return not (self.regressions or self.intended or self.newly_accepted)
+        return not any(self.counts.values())
 
 
 @dataclass(frozen=True)
@@ -83,4 +91,4 @@ class Redecoding:
     @property
     def regressions(self) -> int:
         """Count the raw values that are no longer read as they were."""
-        return sum(len(column.regressions) for column in self.columns)
+        return sum(column.counts["regressions"] for column in self.columns)

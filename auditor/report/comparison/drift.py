@@ -94,7 +94,7 @@ def _named(key: ColumnKey) -> str:
 
 
 def _overview(drift: Drift) -> Section:
-    head = ("column", "old %", "new %", "points", "95 %", "exact p", "mid-p", "discordant", "flipped", "")
+    head = ("column", "old %", "new %", "points", "95 %", "exact p", "flipped", "")
     return Section(
         "Columns",
         tables=(
@@ -103,7 +103,7 @@ def _overview(drift: Drift) -> Section:
                 f" below {SIGNIFICANT}",
                 head,
                 tuple(_row(column) for column in drift.columns),
-                frozenset({1, 2, 3, 5, 6, 7, 8}),
+                frozenset({1, 2, 3, 5, 6}),
             ),
         ),
     )
@@ -113,15 +113,9 @@ def _row(column: ColumnDrift) -> tuple[str, ...]:
     rates = (Data(column.key), rate(column.old), rate(column.new))
     paired = column.paired
     if paired is None:
-        figures = (NO_RATE, "", NO_RATE, NO_RATE, NO_RATE)
+        figures = (NO_RATE, "", NO_RATE)
     else:
-        figures = (
-            points(paired.difference),
-            points_between(paired.interval),
-            p_value(paired.exact_p),
-            p_value(paired.mid_p),
-            f"{paired.discordant:,}",
-        )
+        figures = (points(paired.difference), points_between(paired.interval), p_value(paired.exact_p))
     return (*rates, *figures, f"{column.flipped:,}", _remark(column))
 
 

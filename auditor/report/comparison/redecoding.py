@@ -30,7 +30,8 @@ _STRINGS: Final = {
 
 def redecoding_sheet(redecoding: Redecoding, limit: int) -> Sheet:
     """Give what is shown: all columns in a table, then the raw values of each that are read otherwise."""
-    sections = [_overview(redecoding)] if redecoding.columns else []
+    moved = [column for column in redecoding.columns if not column.is_same]
+    sections = [_overview(moved)] if moved else []
     sections += [_section(column, limit) for column in redecoding.columns if not column.is_same or column.suppressed]
     headline, tone = _headline(redecoding)
     return Sheet(
@@ -45,9 +46,7 @@ def redecoding_sheet(redecoding: Redecoding, limit: int) -> Sheet:
 
 
 def _headline(redecoding: Redecoding) -> tuple[str, Tone]:
-    junk, gained = (
-        sum(len(getattr(one, name)) for one in redecoding.columns) for name in ("intended", "newly_accepted")
-    )
+    junk, gained = (sum(one.counts[name] for one in redecoding.columns) for name in ("intended", "newly_accepted"))
     parts = [plural(redecoding.regressions, "regression") if redecoding.regressions else "no regression"]
     if junk:
         parts.append(f"{plural(junk, 'string')} newly rejected as junk")
@@ -57,7 +56,7 @@ def _headline(redecoding: Redecoding) -> tuple[str, Tone]:
         parts.append(f"{plural(len(redecoding.only_old), 'column')} gone")
     worst = max((one.of_error_bar for one in redecoding.columns if one.of_error_bar is not None), default=None)
     if worst:
-        parts.append(f"up to {percent(worst)} % of a column’s error bar used up by the parsers")
+        parts.append(f"up to {of_bar(worst)} of a column’s error bar used up by the parsers")
     tone: Tone = "bad" if redecoding.regressions else "note" if len(parts) > 1 else "good"
     return "; ".join(parts), tone
 
@@ -70,6 +69,9 @@ def _facts(redecoding: Redecoding) -> Iterator[Fact]:
     if not redecoding.instrument:
         said = "no version and no setting; what differs all the same depends on more than parser and string"
         yield Fact("changed", said if any(not one.is_same for one in redecoding.columns) else "nothing")
+    same = sum(one.is_same for one in redecoding.columns)
+    if same:
+        yield Fact("as before", f"{plural(same, 'column')} of {len(redecoding.columns):,}: every raw value is read so")
     for name, keys in (("in the old run only", redecoding.only_old), ("in the new run only", redecoding.only_new)):
         if keys:
             yield Fact("columns", f"{name}: {'; '.join(map(str, keys))}", "note")
@@ -77,16 +79,16 @@ def _facts(redecoding: Redecoding) -> Iterator[Fact]:
         yield Fact("note", note, "note")
 
 
-def _overview(redecoding: Redecoding) -> Section:
-    lists = ("regressions", "junk", "accepted now", "as before")
-    head = ("column", "before %", "now %", "points", "error bar %", *lists)
+def _overview(columns: Sequence[RedecodedColumn]) -> Section:
+    lists = ("regressions", "junk", "accepted now")
+    head = ("column", "before %", "now %", "points", "error bar", *lists)
     return Section(
         "Columns",
         tables=(
             Table(
                 "How much of the error bar (half of the 95 % interval before) is used up; then distinct strings",
                 head,
-                tuple(_row(column) for column in redecoding.columns),
+                tuple(_row(column) for column in columns),
                 frozenset(range(1, len(head))),
             ),
         ),
@@ -99,9 +101,8 @@ def _row(column: RedecodedColumn) -> tuple[str, ...]:
         rate(column.old),
         rate(column.new),
         NO_RATE if column.difference is None else points(column.difference),
-        percent(column.of_error_bar),
-        *(f"{len(getattr(column, name)):,}" for _, name, _ in _LISTS),
-        f"{column.strings['same'] + column.strings['finer']:,}",
+        NO_RATE if column.of_error_bar is None else of_bar(column.of_error_bar),
+        *(f"{column.counts[name]:,}" for _, name, _ in _LISTS),
     )
 
 
@@ -110,7 +111,8 @@ def _section(column: RedecodedColumn, limit: int) -> Section:
     if column.suppressed:
         facts.append(Fact("content", f"rates are not compared: {column.suppressed}", "bad"))
     elif column.difference is not None and column.half_width is not None:
-        used = f", {percent(column.of_error_bar)} % of the error bar of ±{points(column.half_width).lstrip('+')} points"
+        bar = points(column.half_width, 1 if column.half_width >= 0.001 else 3).lstrip("+")
+        used = f", {of_bar(column.of_error_bar or 0)} of the error bar of ±{bar} points"
         facts.append(
             Fact("right", f"{rate(column.old)} % → {rate(column.new)} %, {points(column.difference)} points{used}")
         )
@@ -121,15 +123,23 @@ def _section(column: RedecodedColumn, limit: int) -> Section:
     counts = (f"{count:,} {_STRINGS[name]}" for name, count in column.strings.items() if count)
     facts.append(Fact("strings", ", ".join(counts) or "none"))
     tables = tuple(
-        _table(label, caption, getattr(column, name), limit) for label, name, caption in _LISTS if getattr(column, name)
+        _table(label, caption, getattr(column, name), column.counts[name], limit)
+        for label, name, caption in _LISTS
+        if getattr(column, name)
     )
     return Section(str(column.key), tuple(facts), tables)
 
 
-def _table(label: str, caption: str, rows: Sequence[Rereading], limit: int) -> Table:
-    more = f"; the first {limit:,}, all are in the json report" if len(rows) > limit else ""
+def of_bar(part: float) -> str:
+    """Give a part of an error bar: in percent, or how many bars."""
+    return f"{percent(part)} %" if part < 10 else f"{part:,.0f} times the whole"
+
+
+def _table(label: str, caption: str, rows: Sequence[Rereading], count: int, limit: int) -> Table:
+    in_json = "all" if count == len(rows) else f"the first {len(rows):,}"
+    more = f"; the first {limit:,}, {in_json} are in the json report" if count > limit else ""
     return Table(
-        f"{len(rows):,} × {label}. {caption}{more}",
+        f"{count:,} × {label}. {caption}{more}",
         (label, "before", "now", "cases", "verdicts", "why"),
         tuple(
             (
@@ -162,14 +172,10 @@ CSV_HEAD: Final = (
 
 def csv_row(column: RedecodedColumn) -> dict[str, Any]:
     """Give the cells of a column by name."""
-    turns: dict[str, int] = {}
-    for one in (*column.regressions, *column.intended, *column.newly_accepted):
-        for turn, count in one.turns.items() if one.role == "prediction" else ():
-            turns[turn] = turns.get(turn, 0) + count
     row = {name: getattr(column, name) for name in CSV_HEAD[:5]}
     for name, side in (("old", column.old), ("new", column.new)):
         row |= {f"{name}_{key}": getattr(side, key) for key in ("judged", "ok", "content_rate")}
     row |= {name: getattr(column, name) for name in ("difference", "half_width", "of_error_bar")}
-    row |= {name: len(getattr(column, name)) for name in ("regressions", "intended", "newly_accepted")}
+    row |= column.counts
     row |= {f"strings_{name}": count for name, count in column.strings.items()}
-    return row | {"turns": json.dumps(turns)}
+    return row | {"turns": json.dumps(column.turns)}

@@ -16,9 +16,7 @@ _WHO = {"parser": "the parsers", "prediction": "the predictions", "interaction":
 
 def split_headline(splits: Sequence[ColumnSplit]) -> str:
     """Say what dominates: in one column with its figures, in several by count."""
-    moved = [
-        one for one in splits if one.split == "all" and (one.dominates != "neither" or one.difference.exact != "0/1")
-    ]
+    moved = [one for one in splits if one.split == "all" and _moved(one)]
     if not moved:
         return "neither parsers nor predictions moved a rate"
     if len(moved) == 1:
@@ -71,6 +69,7 @@ def split_section(splits: Sequence[ColumnSplit]) -> Section:
             cell.source,
         )
         for one in splits
+        if _moved(one)
         for cell in one.cells
     )
     cell_head = ("column", "predictions", "parsers", "rate %", "ok/judged", "unknown cases", "decoded in")
@@ -82,6 +81,10 @@ def split_section(splits: Sequence[ColumnSplit]) -> Section:
             Table("Each set of predictions, read by each set of parsers", cell_head, cells, frozenset({3, 4, 5})),
         ),
     )
+
+
+def _moved(one: ColumnSplit) -> bool:
+    return one.dominates != "neither" or one.difference.exact != "0/1"
 
 
 def _lacking(splits: Sequence[ColumnSplit]) -> Iterator[Fact]:
@@ -101,7 +104,8 @@ def _key(one: ColumnSplit) -> str:
 def _points(effect: Effect) -> str:
     if effect.exact is not None:
         return points(Fraction(effect.exact), 2)
-    return f"{points(effect.low, 2)} to {points(effect.high, 2)}"
+    places = next((n for n in range(2, 7) if points(effect.low, n) != points(effect.high, n)), 2)
+    return f"{points(effect.low, places)} to {points(effect.high, places)}"
 
 
 def _rate(cell: Cell) -> str:

@@ -11,6 +11,9 @@ from auditor.report.text import PROSE_LIMIT
 if TYPE_CHECKING:
     from rich.console import Console
 
+#: Cells that the last column of a table needs at least.
+LAST: Final = 12
+
 _STYLES: Final = {"": "", "good": "green", "bad": "bold red", "note": "yellow"}
 
 
@@ -41,16 +44,17 @@ def _write_fact(fact: Fact, paper: Paper, indent: int) -> None:
 
 
 def _write_table(table: Table, paper: Paper) -> None:
+    """Set rows in columns, of which the last may be wrapped; where the others do not fit, a paragraph for each row."""
     paper.line(paper.text(table.caption, "dim", PROSE_LIMIT), indent=2)
     rows = [[paper.text(cell) for cell in row] for row in table.rows]
     heads = [paper.text(name, "dim") for name in table.head]
-    lines = paper.grid([heads, *rows], table.numbers)
-    if max(line.cell_len for line in lines) + 2 <= paper.width:
-        for line in lines:
-            paper.line(line, indent=2)
+    lines = paper.grid([row[:-1] for row in (heads, *rows)], table.numbers)
+    width = max(line.cell_len for line in lines) + 2
+    if 2 + width + LAST <= paper.width:
+        for line, row in zip(lines, (heads, *rows), strict=True):
+            paper.line(row[-1], indent=2, hang=width, head=line)
         return
-    for row in table.rows:  # too wide: a paragraph for each
-        paper.line(paper.text(row[0], "magenta" if isinstance(row[0], Data) else ""), indent=2, hang=2)
-        for name, cell in zip(table.head[1:], row[1:], strict=True):
-            if cell:
-                paper.item(name if len(name) < LABEL else f"{name}  ", paper.text(cell), indent=4)
+    for texts in table.rows:
+        paper.line(paper.text(texts[0], "magenta" if isinstance(texts[0], Data) else ""), indent=2, hang=2)
+        pairs = " · ".join(f"{name} {cell}" for name, cell in zip(table.head[1:], texts[1:], strict=True) if cell)
+        paper.line(paper.text(pairs, "", PROSE_LIMIT), indent=4, hang=2)
