@@ -7,7 +7,7 @@ from pathlib import Path
 
 from auditor.audit.events import Event, RunFinished, Tell, nobody
 from auditor.audit.origin import Origin
-from auditor.audit.run import audit
+from auditor.audit.run import BrokenReferences, audit
 from auditor.decode.reply_reader import READINGS
 from auditor.drift.instrument import text_of
 from auditor.drift.redecoding import compare_readings
@@ -53,7 +53,9 @@ def redecode(
         runs=runs,
         texts={READINGS: readings.read_text(encoding="utf-8")} if readings.exists() else {},
     )
-    yield from audit(again, probe=probe, tell=tell, origin=origin)
+    # As the run had it: rates with broken references beside them only where it had such.
+    broken: BrokenReferences = "report" if stored.run.broken_references and not stored.run.rates_withheld else "stop"
+    yield from audit(again, broken_references=broken, probe=probe, tell=tell, origin=origin)
 
 
 def redecoding(spec: AuditSpec, stored: StoredRun, done: RunFinished) -> Redecoding:

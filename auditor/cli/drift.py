@@ -141,5 +141,9 @@ def _fails(found: Drift, fail_on: FailOnDrift) -> bool:
     """Say whether to fail: what could not be compared, or is gone, is not known to be as good as before."""
     if fail_on is FailOnDrift.never:
         return False
-    fell = any(column.is_drop or column.suppressed for column in found.columns) or bool(found.only_old)
-    return fell or (fail_on is FailOnDrift.any and any(column.flips for column in found.columns))
+    gone = bool(found.only_old or found.not_compared)
+    return (
+        gone
+        or any(column.is_drop or column.suppressed for column in found.columns)
+        or (fail_on is FailOnDrift.any and any(column.flips for column in found.columns))
+    )

@@ -69,6 +69,7 @@ def _compare(connection: duckdb.DuckDBPyConnection, sides: Sequence[Side], *, co
         columns=tuple(_column(verdicts, key, old, new) for key in keys),
         only_old=tuple(key for key in old.columns if key not in new.columns),
         only_new=tuple(key for key in new.columns if key not in old.columns),
+        not_compared=tuple(key for key in old.columns if key in new.columns and key.field not in shared.fields),
         notes=tuple(_notes(old.run, new.run)),
     )
     if not split:

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from auditor.drift.sides import Side, contract_of
+from auditor.drift.stored import create_inputs, stored_reader
 from auditor.errors import Refused
 from auditor.model.drift import Dropped
 from auditor.model.figures import plural
@@ -34,7 +35,8 @@ def share_cases(connection: duckdb.DuckDBPyConnection, old: Side, new: Side, *, 
     contracts, fields = _contracts(old, new)
     found, cases = _ids(connection)
     references = [one for field in fields for one in _references(connection, field)]
-    dropped = (*found, *contracts, *references)
+    inputs = _inputs(connection, old, new)
+    dropped = (*found, *contracts, *references, *inputs)
     if not cases or not fields:
         what = "no case is in both" if not cases else "no field has the same contract in both"
         raise Refused(_refusal(old, new, dropped, f"{what}, so there is nothing to compare, with --common neither"))
@@ -46,9 +48,7 @@ def share_cases(connection: duckdb.DuckDBPyConnection, old: Side, new: Side, *, 
     return Shared(fields, cases, dropped or (_UNEXPLAINED,))
 
 
-_UNEXPLAINED = Dropped(
-    "", "ids, references and contracts are the same: what else the manifest binds (such as prompts) is not", 0
-)
+_UNEXPLAINED = Dropped("", "ids, references and contracts are the same: what else the manifest binds is not", 0)
 
 
 def _refusal(old: Side, new: Side, dropped: Sequence[Dropped], step: str) -> str:
@@ -110,6 +110,23 @@ def _references(connection: duckdb.DuckDBPyConnection, field: str) -> list[Dropp
     return [
         Dropped(field, f"shared {'case has' if count == 1 else 'cases have'} another reference{shown}", count, cases)
     ]
+
+
+def _inputs(connection: duckdb.DuckDBPyConnection, old: Side, new: Side) -> list[Dropped]:
+    """Give the shared cases in which the model was given something else: they are compared, and that is said."""
+    named = [side.name for side in (old, new) if side.spec.cases.input is not None]
+    if len(named) == 1:
+        return [Dropped("", f"only the {named[0]} run says what the model was given (`input`)", 0)]
+    if not named:
+        return []
+    for side in (old, new):
+        connection.execute(f"USE {side.name}")
+        create_inputs(connection, side.spec, stored_reader(side.spec, side.folder))
+    connection.execute("USE main")
+    query = "SELECT case_id FROM old.inputs o JOIN new.inputs n USING (case_id) WHERE o.input IS DISTINCT FROM n.input"
+    count, cases = _named(connection, query)
+    said = f"shared {'case has' if count == 1 else 'cases have'} another input, with --common compared all the same"
+    return [Dropped("", said, count, cases)] if count else []
 
 
 def _shares_nothing(connection: duckdb.DuckDBPyConnection, field: str) -> bool:

@@ -12,6 +12,7 @@ from auditor.decode.reply_reader import READINGS
 from auditor.errors import InternalError, StoreError
 from auditor.load.case_rows import create_cases
 from auditor.load.contract import Reader
+from auditor.load.roles import open_roles
 from auditor.model.run import Run
 from auditor.spec.models import AuditSpec
 from auditor.sql import literal
@@ -31,6 +32,23 @@ def create_run_cases(connection: duckdb.DuckDBPyConnection, run: Run, folder: Pa
     create_cases(spec, connection, payloads=with_payloads, reader=stored_reader(spec, folder))
     create_judged_cases(connection, payloads=with_payloads)
     return spec
+
+
+def create_inputs(connection: duckdb.DuckDBPyConnection, spec: AuditSpec, reader: Reader | None) -> None:
+    """Create `inputs` of a run's files: a row per expected case, with the hash of what the model was given."""
+    roles = open_roles(spec, connection, False, reader)
+    try:
+        asserted, sent = (
+            f"SELECT id, min(input) AS input FROM {role.scan(connection, ('id', 'input'), numbered=False)} GROUP BY id"
+            for role in (roles.references, roles.predictions)
+        )
+        connection.execute(
+            "CREATE OR REPLACE TABLE inputs AS SELECT id AS case_id, hash(coalesce(r.input, p.input)) AS input "
+            f"FROM ({asserted}) r LEFT JOIN ({sent}) p USING (id)"
+        )
+    finally:
+        roles.references.release()
+        roles.predictions.release()
 
 
 def show(connection: duckdb.DuckDBPyConnection, folder: Path, name: str) -> None:

@@ -237,6 +237,7 @@ class Drift:
     columns: tuple[ColumnDrift, ...]
     only_old: tuple[ColumnKey, ...]
     only_new: tuple[ColumnKey, ...]
+    not_compared: tuple[ColumnKey, ...] = ()  # of fields whose contract is another
     notes: tuple[str, ...] = ()
     split: tuple[ColumnSplit, ...] = field(default=())
     schema: int = DRIFT_SCHEMA

@@ -22,6 +22,9 @@ from auditor.report.view import FieldView
 from auditor.report.witnesses import witness_views
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
+#: Characters of a list of names that is shown whole.
+LONG_LIST: Final = 20_000
+
 _SEVERITY_MARKS: Final = {"high": "▲", "medium": "◆", "low": "●", "info": "○"}
 
 
@@ -70,6 +73,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters["data"] = lambda text: shown(text, DATA_LIMIT)
+    made.filters["long"] = lambda text: shown(text, LONG_LIST)
     made.filters["n"] = lambda count: f"{count:,}"
     made.filters["slug"] = slug
     made.globals.update(witness_views=witness_views, broken_groups=broken_groups)

@@ -315,3 +315,35 @@ def test_ids_and_names_from_data_are_no_markup(tmp_path):
     comment = (tmp_path / "d.md").read_text("utf-8")
     assert "<b>" not in comment
     assert "@all" not in comment
+
+
+def test_inputs_that_changed_are_named(tmp_path):
+    workspace = Workspace(tmp_path, SPEC.replace("[fields.day]", 'input = "prompt"\n[fields.day]'))
+    cases = dict.fromkeys(CASES[:20], "2024-03-01")
+    runs = []
+    for version in ("a", "b"):
+        asked = {
+            case: {"day": "2024-03-01", "prompt": f"prompt {version if case == 'C-004' else ''}"} for case in cases
+        }
+        # Another reference makes the manifests differ, whether they bind prompts or not.
+        asked["C-005"] |= {"day": "2024-03-01" if version == "a" else "2024-03-05"}
+        workspace.table("references.csv", asked)
+        runs.append(workspace.run(cases).run.run_id)
+    refused = workspace.auditor("drift", *runs)
+    assert refused.exit_code == 4
+    assert "1 shared case has another input, with --common compared all the same: C-004" in refused.output
+    (column,) = workspace.document("drift", *runs, "--common")["columns"]
+    assert column["old"]["judged"] == 19
+
+
+def test_a_field_with_another_contract_is_not_known_to_be_as_good(tmp_path):
+    spec = SPEC + 'reads.until = "parsers:day"\n[fields.until]\ntype = "date"\nreference = "typed"\n'
+    workspace = Workspace(tmp_path, spec)
+    rows = {case: {"day": "2024-03-01", "until": "2025-03-01"} for case in CASES[:20]}
+    workspace.table("references.csv", rows)
+    old = workspace.run(rows).run.run_id
+    workspace.write("audit.toml", spec.replace("[fields.until]", '[fields.until]\ngrain = "month"'))
+    new = workspace.run(rows).run.run_id
+    done = workspace.auditor("drift", old, new, "--common", "--fail-on", "drop")
+    assert done.exit_code == 1
+    assert "1 more column with another contract" in done.output

@@ -51,6 +51,8 @@ def _headline(drift: Drift) -> tuple[str, Tone]:
         parts.append(f"{suppressed:,} not compared")
     if fewer:
         parts.append(f"{fewer:,} lower, not beyond chance")
+    if drift.not_compared:
+        parts.append(f"{plural(len(drift.not_compared), 'more column')} with another contract")
     if drift.only_old:
         parts.append(f"{plural(len(drift.only_old), 'column')} gone")
     parts.append(f"{plural(flips, 'verdict')} flipped" if flips else "no verdict flipped")
@@ -58,7 +60,7 @@ def _headline(drift: Drift) -> tuple[str, Tone]:
         from auditor.report.comparison.split import split_headline
 
         parts.insert(0, split_headline(drift.split))
-    tone: Tone = "bad" if drops else "note" if suppressed or drift.only_old or fewer else "good"
+    tone: Tone = "bad" if drops else "note" if suppressed or drift.only_old or drift.not_compared or fewer else "good"
     return "; ".join(parts), tone
 
 
