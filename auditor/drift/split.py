@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import duckdb
 
@@ -18,7 +19,7 @@ from auditor.drift.sides import Name, Side
 from auditor.drift.verdicts import Verdicts, judged
 from auditor.errors import StoreError
 from auditor.model.drift import Cell, ColumnDrift, ColumnKey, ColumnSplit, Drift, Effect
-from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF
+from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF, NOT_RECORDED
 from auditor.score.verdict_table import number_of
 from auditor.sql import literal
 from auditor.store.writing import CONTRACT
@@ -91,18 +92,23 @@ class Crossing:
         own, other = _letter(self.of, key, "o"), _letter(by, key, "b")
         decoder = by.spec.fields[key.field].decoder_for(key.consumer)
         numbers = {one.name: number for number, one in enumerate(by.run.consumers)}
-        i, truth = numbers[key.consumer], f"t.k{number_of(decoder, numbers)}"
+        i = numbers[key.consumer]
         kept = "".join(LETTER_OF[name] for name in (*BLOCKED_VERDICTS, "abstained", "unreferenced", "unexpected"))
         in_payload = column.scope == "payload"
         payload = ", payload" if in_payload else ""
         same_payload = "AND k.payload IS NOT DISTINCT FROM p.payload" if in_payload else ""
-        known = "false" if reads_batches(by, key.consumer) else f"s{i} IS NOT NULL"
+        asked = how_asked(by, key.consumer)
+        known = f"s{i} IS NOT NULL" if asked.get("batch") is False else "false"
+        nothing = "p.token = 'null'" if asked.get("receives") == "text" else "false"
+        decoded_by = number_of(decoder, numbers)
         return f"""
             SELECT * FROM (
                 SELECT o.case_id, o.field, CASE
                     WHEN {other} = '{LETTER_OF["broken_reference"]}' THEN {other}
                     WHEN contains('{kept}', {own}) OR (o.p_unit IS NULL AND {own} <> '!') THEN {own}
-                    WHEN k.s = 'v' THEN CASE WHEN k.k = {truth} THEN 'o' ELSE 'w' END
+                    WHEN t.s{decoded_by} = '{LETTER_OF[NOT_RECORDED]}' THEN '{LETTER_OF[NOT_RECORDED]}'
+                    WHEN {nothing} THEN '{LETTER_OF["absent"]}'
+                    WHEN k.s = 'v' THEN CASE WHEN k.k = t.k{decoded_by} THEN 'o' ELSE 'w' END
                     ELSE coalesce(k.s, '{UNKNOWN}') END AS letter
                 FROM {of}.judged_cases o
                 JOIN {by.name}.judged_cases b USING (case_id, field)
@@ -210,14 +216,15 @@ def unused(again: Side, by: Side) -> Iterator[str]:
             )
 
 
-def reads_batches(side: Side, consumer: str) -> bool:
-    """Say whether a consumer of a run read whole columns, or may have: an older run does not say."""
+def how_asked(side: Side, consumer: str) -> dict[str, Any]:
+    """Say how a consumer of a run was asked, `receives` and `batch`; nothing where an older run does not say."""
     path = side.folder / CONTRACT
     try:
         contract = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error
-    return "batches" not in contract or consumer in contract["batches"]
+    asked: dict[str, Any] = contract.get("consumers", {}).get(consumer, {})
+    return asked
 
 
 def _has(side: Side, key: ColumnKey) -> bool:

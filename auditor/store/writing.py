@@ -82,9 +82,11 @@ def write_run(
 
 
 def _contract_text(spec: AuditSpec) -> str:
-    """Give cases and fields of the spec, and the consumers whose values may hang on more than one string."""
+    """Give cases and fields of the spec, and how each consumer is asked."""
     contract = spec.model_dump(mode="json", include={"cases", "fields"})
-    contract["batches"] = [consumer.name for consumer in spec.consumers.values() if consumer.batch]
+    contract["consumers"] = {
+        name: {"receives": consumer.receives, "batch": consumer.batch} for name, consumer in spec.consumers.items()
+    }
     return json.dumps(contract, indent=2, ensure_ascii=False) + "\n"
 
 
