@@ -192,7 +192,8 @@ def _score(
         withhold_rates=withhold,
         gate=gate,
         gold_in_input=loaded.gold_in_input,
-        notes=loaded.notes
+        notes=(() if origin is None else (f"the raw outputs of the run {origin.run_id}, decoded again",))
+        + loaded.notes
         + gate_note(gate, loaded.cases, stored=store)
         + tuple(one.text for one in loaded.blocked)
         + (() if withhold else notes)

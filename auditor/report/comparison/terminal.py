@@ -40,7 +40,8 @@ def _write_section(section: Section, paper: Paper) -> None:
 
 def _write_fact(fact: Fact, paper: Paper, indent: int) -> None:
     label = fact.label if len(fact.label) < LABEL else f"{fact.label}  "
-    paper.item(label, paper.text(fact.text, _STYLES[fact.tone], PROSE_LIMIT), indent=indent)
+    body = paper.text(fact.text, _STYLES[fact.tone], PROSE_LIMIT)
+    paper.line(body, indent=indent, hang=LABEL, head=paper.text(label, "dim"))
 
 
 def _write_table(table: Table, paper: Paper) -> None:
