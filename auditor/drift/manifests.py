@@ -136,7 +136,7 @@ def _shares_nothing(connection: duckdb.DuckDBPyConnection, field: str) -> bool:
 
 def _pairs_sql(field: str) -> str:
     rows = (
-        f"(SELECT case_id, reference FROM {side}.judged_cases WHERE field = {literal(field)})"
+        f"(SELECT DISTINCT case_id, reference FROM {side}.judged_cases WHERE field = {literal(field)})"
         for side in ("old", "new")
     )
     return "SELECT case_id, o.reference AS old, n.reference AS new FROM {} o JOIN {} n USING (case_id)".format(*rows)

@@ -41,7 +41,7 @@ class Side:
 
     def readers(self, field: str) -> list[str]:
         """Give the consumers of a field in the order of the letters of its patterns."""
-        return [key.consumer for key in self.columns if key.field == field and key.is_whole]
+        return list(dict.fromkeys(key.consumer for key in self.columns if key.field == field and key.is_whole))
 
     def number(self, consumer: str) -> int:
         """Give the number of a consumer in the columns of `outcomes`."""

@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 
 from auditor.drift.sides import Name, Side
-from auditor.drift.verdicts import Verdicts, judged
+from auditor.drift.verdicts import ROW, Verdicts, judged, of_column
 from auditor.errors import StoreError
 from auditor.model.drift import Cell, ColumnDrift, ColumnKey, ColumnSplit, Drift, Effect
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS, LETTER_OF, NOT_RECORDED
@@ -42,14 +42,9 @@ class Crossing:
     def cell(self, key: ColumnKey) -> Cell:
         """Give the cell of a column."""
         source = self._create_letters(key)
-        of_split = (
-            "" if key.is_whole else f" WHERE old_split = {literal(key.split)} AND new_split = {literal(key.split)}"
-        )
-        counts = dict(
-            self.connection.execute(f"SELECT letter, count(*) FROM crossed{of_split} GROUP BY letter").fetchall()
-        )
+        counts = dict(self.connection.execute("SELECT letter, count(*) FROM crossed GROUP BY letter").fetchall())
         ((strings,),) = self.connection.execute(
-            f"SELECT count(DISTINCT token) FILTER (letter = '{UNKNOWN}') FROM crossed{of_split}"
+            f"SELECT count(DISTINCT token) FILTER (letter = '{UNKNOWN}') FROM crossed"
         ).fetchall()
         unknown = counts.get(UNKNOWN, 0)
         return Cell(
@@ -65,11 +60,10 @@ class Crossing:
     def _create_letters(self, key: ColumnKey) -> str:
         """Create `crossed`: the letter of each shared case in the cell; gives where it comes from."""
         if is_same_parser(self.of, self.by, key.consumer):
-            self._create(key, f"SELECT case_id, {_letter(self.of, key)} AS letter FROM {self.of.name}.judged_cases")
+            self._create(key, self._read(self.of, key))
             return f"{self.of.name} run: the parser is the same"
         if self.again is not None and _has(self.again, key) and is_same_parser(self.again, self.by, key.consumer):
-            query = f"SELECT case_id, {_letter(self.again, key)} AS letter FROM {self.again.name}.judged_cases"
-            self._create(key, query)
+            self._create(key, self._read(self.again, key))
             return f"run {self.again.run.run_id}"
         self._create(key, self._looked_up(key))
         return f"strings that the {self.by.name} run had decoded"
@@ -77,10 +71,14 @@ class Crossing:
     def _create(self, key: ColumnKey, letters: str) -> None:
         self.connection.execute(f"""
             CREATE OR REPLACE TABLE crossed AS
-            SELECT s.case_id, s.old_split, s.new_split, x.letter, u.token
-            FROM (SELECT * FROM shared WHERE field = {literal(key.field)}) s
-            JOIN ({letters} WHERE field = {literal(key.field)}) x USING (case_id)
-            LEFT JOIN {self.of.name}.outcomes u ON u.unit = s.{self.of.name}_unit""")
+            SELECT {ROW}, x.letter, u.token
+            FROM (SELECT * FROM shared WHERE {of_column(key)}) s JOIN ({letters}) x USING ({ROW})
+            LEFT JOIN (SELECT unit, token FROM {self.of.name}.outcomes) u ON u.unit = s.{self.of.name}_unit""")
+
+    def _read(self, side: Side, key: ColumnKey) -> str:
+        """SQL for the letters that a run itself has."""
+        of_field = f"field = {literal(key.field)}"
+        return f"SELECT {ROW}, {_letter(side, key)} AS letter FROM {side.name}.judged_cases WHERE {of_field}"
 
     def _looked_up(self, key: ColumnKey) -> str:
         """SQL for the letters by what the other run made of the same strings, against its own reading of references.
@@ -102,8 +100,7 @@ class Crossing:
         nothing = "p.token = 'null'" if asked.get("receives") == "text" else "false"
         decoded_by = number_of(decoder, numbers)
         return f"""
-            SELECT * FROM (
-                SELECT o.case_id, o.field, CASE
+                SELECT {ROW}, CASE
                     WHEN {other} = '{LETTER_OF["broken_reference"]}' THEN {other}
                     WHEN contains('{kept}', {own}) OR (o.p_unit IS NULL AND {own} <> '!') THEN {own}
                     WHEN t.s{decoded_by} = '{LETTER_OF[NOT_RECORDED]}' THEN '{LETTER_OF[NOT_RECORDED]}'
@@ -111,15 +108,14 @@ class Crossing:
                     WHEN k.s = 'v' THEN CASE WHEN k.k = t.k{decoded_by} THEN 'o' ELSE 'w' END
                     ELSE coalesce(k.s, '{UNKNOWN}') END AS letter
                 FROM {of}.judged_cases o
-                JOIN {by.name}.judged_cases b USING (case_id, field)
-                LEFT JOIN {of}.outcomes p ON p.unit = o.p_unit
-                LEFT JOIN {by.name}.outcomes t ON t.unit = b.r_unit
+                JOIN {by.name}.judged_cases b USING ({ROW})
+                LEFT JOIN (SELECT unit, token, payload FROM {of}.outcomes) p ON p.unit = o.p_unit
+                LEFT JOIN (SELECT unit, s{decoded_by}, k{decoded_by} FROM {by.name}.outcomes) t ON t.unit = b.r_unit
                 LEFT JOIN (
                     SELECT token{payload}, any_value(s{i}) AS s, any_value(k{i}) AS k FROM {by.name}.outcomes
                     WHERE field = {literal(key.field)} AND {known} GROUP BY ALL
                 ) k ON k.token = p.token {same_payload}
-                WHERE o.field = {literal(key.field)}
-            )"""
+                WHERE field = {literal(key.field)}"""
 
 
 def split_columns(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import duckdb
 
@@ -12,6 +13,9 @@ from auditor.drift.sides import Side
 from auditor.model.drift import ColumnKey, Flip, FlipKind
 from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS, LETTER_OF, VERDICT_OF
 from auditor.sql import literal
+
+#: What makes a row of `judged_cases` the same in two runs.
+ROW: Final = "case_id, field"
 
 _FIELD = frozenset(LETTER_OF[name] for name in FIELD_VERDICTS)
 _BLOCKING = frozenset(LETTER_OF[name] for name in BLOCKING)
@@ -35,11 +39,11 @@ class Verdicts:
         self._readers = {name: [one for one in old.readers(name) if one in new.readers(name)] for name in fields}
         connection.execute(f"""
             CREATE OR REPLACE TABLE shared AS
-            SELECT case_id, field, o.split AS old_split, n.split AS new_split,
+            SELECT {ROW}, o.split AS old_split, n.split AS new_split,
                 {self._letters("o", old)} AS old_letters, {self._letters("n", new)} AS new_letters,
                 o.p_unit AS old_unit, n.p_unit AS new_unit, o.r_unit AS old_reference, n.r_unit AS new_reference,
                 contains(o.pattern, 'o') OR contains(n.pattern, 'o') AS right_for_some
-            FROM old.judged_cases o JOIN new.judged_cases n USING (case_id, field)
+            FROM old.judged_cases o JOIN new.judged_cases n USING ({ROW})
             WHERE o.reference IS NOT DISTINCT FROM n.reference""")
         connection.execute("CREATE OR REPLACE TABLE flipped AS SELECT * FROM shared WHERE old_letters <> new_letters")
         self._groups = connection.execute(
@@ -80,16 +84,23 @@ class Verdicts:
     def flips(self, key: ColumnKey) -> tuple[Flip, ...]:
         """Give the flips of a column, each with all its cases: contents first, then the most frequent."""
         place = self.place(key)
-        of_split = "" if key.is_whole else f" AND old_split = {literal(key.split)} AND new_split = {literal(key.split)}"
         rows = self._connection.execute(f"""
             SELECT substr(old_letters, {place}, 1) AS before, substr(new_letters, {place}, 1) AS after,
                 list(case_id ORDER BY case_id)
-            FROM flipped WHERE field = {literal(key.field)}{of_split} AND before <> after GROUP BY ALL""").fetchall()
+            FROM flipped WHERE {of_column(key)} AND before <> after GROUP BY ALL""").fetchall()
         flips = [
             Flip(VERDICT_OF[one], VERDICT_OF[other], _kind(one, other), len(cases), tuple(cases))
             for one, other, cases in rows
         ]
         return tuple(sorted(flips, key=lambda flip: (_ORDER.index(flip.kind), -flip.count, flip.old, flip.new)))
+
+
+def of_column(key: ColumnKey) -> str:
+    """SQL for whether a row of `shared` is of a column in both runs."""
+    of_field = f"field = {literal(key.field)}"
+    if key.is_whole:
+        return of_field
+    return f"{of_field} AND old_split = {literal(key.split)} AND new_split = {literal(key.split)}"
 
 
 _ORDER: tuple[FlipKind, ...] = ("content", "operational", "unsupported")
