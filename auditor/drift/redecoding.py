@@ -167,6 +167,7 @@ def _string_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 def _rereadings(pair: _Pair, key: ColumnKey) -> _Listed:
     """Give the raw values that are not read as before, each in the list that it belongs to: most cases first."""
     place, number = pair.verdicts.place(key), pair.new.number(key.consumer)
+    decides = pair.old.spec.fields[key.field].is_decoded_by(key.consumer)
     named = any(
         finding.code == COLLAPSE and finding.field == key.field and key.consumer in finding.consumers
         for finding in pair.old.run.findings
@@ -192,11 +193,12 @@ def _rereadings(pair: _Pair, key: ColumnKey) -> _Listed:
     listed = _Listed()
     while rows := found.fetchmany(_CHUNK):
         for row in rows:
-            listed.add(*_rereading(row, named=named))
+            listed.add(*_rereading(row, named=named, decides=decides))
     return listed
 
 
-def _rereading(row: tuple[Any, ...], *, named: bool) -> tuple[str, Rereading]:
+def _rereading(row: tuple[Any, ...], *, named: bool, decides: bool) -> tuple[str, Rereading]:
+    """Give a raw value and its list; a reference turns verdicts only where this consumer's reading of it decides."""
     token, is_reference, came, old_s, old_v, new_s, new_v, error, count, cases, turns, is_junk, is_right, is_sound = row
     kind, why = _judged(
         came, is_reference=is_reference, is_junk=is_junk, is_named=named, is_right=is_right, is_sound=is_sound
@@ -212,7 +214,9 @@ def _rereading(row: tuple[Any, ...], *, named: bool) -> tuple[str, Rereading]:
         count=count,
         cases=tuple(cases),
         turns={
-            f"{VERDICT_OF[turn[0]]} to {VERDICT_OF[turn[1]]}": cases_of_turn for turn, cases_of_turn in turns.items()
+            f"{VERDICT_OF[turn[0]]} to {VERDICT_OF[turn[1]]}": cases_of_turn
+            for turn, cases_of_turn in turns.items()
+            if decides or not is_reference
         },
         why=why,
     )
