@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner, Result
 
 import auditor
@@ -58,15 +58,15 @@ class Workspace:
         """Audit, with other predictions if given, and without probes."""
         if predictions is not None:
             self.table("predictions.csv", predictions)
-        with chdir(self.folder):
-            self._next()
+        with chdir(self.folder), pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SOURCE_DATE_EPOCH", self._next())
             return auditor.run(**{"probe": "off", **options})
 
     def auditor(self, *arguments: str) -> Result:
         """Call the command line here."""
+        environment = {"COLUMNS": "200", "SOURCE_DATE_EPOCH": self._next()}
         with chdir(self.folder):
-            self._next()
-            return CliRunner().invoke(app, [str(one) for one in arguments], env={"COLUMNS": "200"})
+            return CliRunner().invoke(app, [str(one) for one in arguments], env=environment)
 
     def document(self, *arguments: str, code: int = 0) -> dict[str, Any]:
         """Call the command line with a json report, and give that."""
@@ -75,9 +75,9 @@ class Workspace:
         found: dict[str, Any] = json.loads((self.folder / "document.json").read_text(encoding="utf-8"))
         return found
 
-    def _next(self) -> None:
+    def _next(self) -> str:
         self.moment += 1
-        os.environ["SOURCE_DATE_EPOCH"] = str(self.moment)
+        return str(self.moment)
 
 
 def ids(count: int) -> list[str]:

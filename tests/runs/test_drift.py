@@ -18,11 +18,6 @@ GOOD = dict.fromkeys(CASES, "2024-03-01")
 WRITTEN = dict.fromkeys(CASES[10:16], "1 March 2024")  # which the ISO parser refuses
 
 
-@pytest.fixture(autouse=True)
-def _clock(monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-
-
 @pytest.fixture(scope="module")
 def six(tmp_path_factory):
     """Give a workspace with two runs of 400 cases, six of which flip from ok to rejected."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 
-import pytest
-
 from auditor.decode.records import contract_of
 from auditor.spec.read import read_spec
 from tests.comparisons import SPEC, Workspace, ids
@@ -28,11 +26,6 @@ reads.total = "try_cast({value} as decimal(18, 2))"
 engine = "snowflake"
 reads.total = "try_cast(replace({value}, ',', '') as decimal(18, 2))"
 """
-
-
-@pytest.fixture(autouse=True)
-def _clock(monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
 
 
 def record(workspace, answers):

@@ -17,11 +17,6 @@ NEW |= dict.fromkeys(CASES[30:37], "2024-05-02")
 DATEUTIL = "from dateutil.parser import parse as day\n"
 
 
-@pytest.fixture(autouse=True)
-def _clock(monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-
-
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
     """Give a workspace, a checkout of it as it was, and two runs between which parser and predictions changed."""

@@ -24,11 +24,6 @@ def day(text):
 """
 
 
-@pytest.fixture(autouse=True)
-def _clock(monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-
-
 def workspace_with(folder, predictions, parsers=ISO, spec=SPEC):
     """Give a workspace with a run of the predictions, and the run."""
     workspace = Workspace(folder, spec, parsers)
