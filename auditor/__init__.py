@@ -17,7 +17,7 @@ from auditor.version import VERSION as __version__
 if TYPE_CHECKING:
     from auditor.api import AuditedRun, load, read, run
     from auditor.audit.reading import Reading
-    from auditor.errors import AuditorError, ConsumerError, LoadError, SpecError, StoreError
+    from auditor.errors import AuditorError, ConsumerError, LoadError, SpecError, StoreError, UnsupportedField
     from auditor.model.decoding import Decoding
     from auditor.model.run import Column, Finding, Interval, Run, Witness
     from auditor.spec.models import AuditSpec
@@ -37,6 +37,7 @@ __all__ = [
     "Run",
     "SpecError",
     "StoreError",
+    "UnsupportedField",
     "Witness",
     "__version__",
     "load",
@@ -59,6 +60,7 @@ _HOME = {
     "Run": "auditor.model.run",
     "SpecError": "auditor.errors",
     "StoreError": "auditor.errors",
+    "UnsupportedField": "auditor.errors",
     "Witness": "auditor.model.run",
     "load": "auditor.api",
     "read": "auditor.api",

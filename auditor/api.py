@@ -43,7 +43,7 @@ class AuditedRun:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """One column per (field, consumer)."""
+        """One column per (field, consumer), for each arm where there are any, and for each split after those."""
         return self.run.columns
 
     @property
@@ -51,9 +51,9 @@ class AuditedRun:
         """The bugs of the pipeline, worst first."""
         return self.run.findings
 
-    def column(self, field: str, consumer: str) -> Column:
-        """Give one column; KeyError names those there are."""
-        return self.run.column(field, consumer)
+    def column(self, field: str, consumer: str, arm: str | None = None) -> Column:
+        """Give one column, in a run of arms that of an `arm`; KeyError names those there are."""
+        return self.run.column(field, consumer, arm)
 
     def table(self, name: Literal["pairs", "outcomes", "faults", "warnings", "moves"]) -> duckdb.DuckDBPyRelation:
         """Give a table of the run as a DuckDB relation (``.df()``, ``.pl()``, ``.to_arrow_table()``).
@@ -77,8 +77,9 @@ class AuditedRun:
 
         Columns: `case_id`, `field`, `consumer`, `verdict` (a name of "How to read a column"), `prediction` and
         `reference` (raw values as JSON text, NULL where there is none), `value` and `reference_value` (what they were
-        decoded to, as tagged text), `error` (why the prediction has no value). In no particular order; counted by
-        field, consumer and verdict it gives the numbers of the columns. StoreError where the run was not stored.
+        decoded to, as tagged text), `error` (why the prediction has no value); in a run of arms, `arm` comes
+        first. In no particular order; counted by field, consumer and verdict (and arm) it gives the numbers of the
+        columns. StoreError where the run was not stored.
         """
         from auditor.audit.stored_lists import case_verdicts
 

@@ -54,6 +54,15 @@ class SpecError(AuditorError):
         super().__init__("\n".join([head, *(f"  {mistake}" for mistake in self.mistakes[:MOST_SHOWN]), *rest]))
 
 
+class UnsupportedField(SpecError):
+    """A model of `fields_from` has fields of types that are no field's; every other mistake of the spec is listed too.
+
+    >>> print(UnsupportedField([Mistake("audit.toml:2: fields_from", "UnsupportedField: tags of m:V is list[str]")]))
+    1 mistake in the spec:
+      audit.toml:2: fields_from: UnsupportedField: tags of m:V is list[str]
+    """
+
+
 class NoSpecError(SpecError):
     """There is no spec to read: the file is not there, or cannot be read.
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 
 from duckdb import DuckDBPyConnection
 
-from auditor.audit.summary import all_columns
+from auditor.audit.columns import Arms, all_columns
 from auditor.decode.session import Session, open_session
 from auditor.judge.answers import answer_at
 from auditor.load.tokens import string_token
 from auditor.model.decoding import Readiness
 from auditor.model.figures import plural
 from auditor.model.run import Column
-from auditor.score.columns import count_patterns
 from auditor.score.verdict_table import create_judged
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
@@ -130,6 +129,7 @@ def columns_apart(
     found: Emulated,
     readers: Mapping[str, tuple[str, ...]],
     index: Mapping[str, int],
+    arms: Arms,
     readiness: Mapping[str, Readiness],
     *,
     payloads: bool,
@@ -140,7 +140,7 @@ def columns_apart(
         return ()
     apart = {field: tuple(name for name in names if name in found.undecided) for field, names in readers.items()}
     create_judged(connection, spec, apart, index, payloads=payloads)
-    columns = all_columns(spec, count_patterns(connection, apart), readiness, {}, withhold_rates=withhold_rates)
+    columns = all_columns(connection, spec, apart, arms, readiness, {}, withhold_rates=withhold_rates)
     return labelled(tuple(replace(one, untrusted=(UNTRUSTED,), recoverable=0) for one in columns), found)
 
 

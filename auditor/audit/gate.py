@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from auditor.load.blocked import Incident
@@ -39,6 +39,25 @@ def gate_of(counts: CaseCounts, columns: Iterable[Column], spec: AuditSpec) -> G
     return Gate(not reason, reason, cases.min_judged, cases.max_blocked)
 
 
+def gates_of(
+    counts: Mapping[str | None, CaseCounts], columns: Iterable[Column], spec: AuditSpec
+) -> dict[str | None, Gate]:
+    """Give the gate of each arm, from its own cases and columns."""
+    found = list(columns)
+    return {
+        arm: gate_of(cases, [column for column in found if column.arm == arm], spec) for arm, cases in counts.items()
+    }
+
+
+def joint_gate(gates: Mapping[str | None, Gate]) -> Gate:
+    """Give the gate of a run: closed where that of any arm is."""
+    first = next(iter(gates.values()))
+    closed = [
+        gate.reason if arm is None else f"arm {arm}: {gate.reason}" for arm, gate in gates.items() if not gate.open
+    ]
+    return replace(first, open=not closed, reason="; ".join(closed))
+
+
 def gate_note(gate: Gate, counts: CaseCounts, *, stored: bool) -> tuple[str, ...]:
     """Say that the gate is closed, and where the cases are that were not judged; too few cases say so themselves."""
     if gate.open or (counts.judged == counts.expected and "blocked" not in gate.reason):
@@ -52,6 +71,7 @@ def incident_text(incidents: Iterable[Incident]) -> str:
     """Give the lines of the incident file: what came of each case that was not judged, its text as it was."""
     lines = (
         {
+            **({} if one.arm is None else {"arm": one.arm}),
             "case_id": one.case_id,
             "verdict": one.verdict,
             "finish_reason": one.finish,

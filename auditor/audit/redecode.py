@@ -96,6 +96,7 @@ def spec_again(
             }
         ),
         fields=fields,
+        not_judged=kept.not_judged,
         consumers=consumers,
         environment=EnvironmentSpec(clock=base.clock, zone=base.zone, locale=base.locale, hash_seed=base.hash_seed),
         left_out=spec.left_out,

@@ -9,23 +9,21 @@ from typing import Literal
 import duckdb
 
 from auditor.audit.broken import broken_references as list_broken
+from auditor.audit.columns import all_columns, split_columns, summarise_fields
 from auditor.audit.consumers import Starting, wants_payload
 from auditor.audit.decoding import Decoded, start_and_decode
 from auditor.audit.emulated import columns_apart, labelled
 from auditor.audit.events import CasesLoaded, Event, Phase, RunFinished, Tell, nobody
-from auditor.audit.gate import INCIDENT, gate_note, gate_of, incident_text, with_gate
+from auditor.audit.gate import INCIDENT, gate_note, gates_of, incident_text, joint_gate, with_gate
 from auditor.audit.kept import Kept
 from auditor.audit.origin import Origin
 from auditor.audit.replies import reply_reader
 from auditor.audit.summary import (
-    all_columns,
     column_notes,
     make_run,
     manifest_sha256,
     mark_untrusted,
-    split_columns,
     summarise_consumers,
-    summarise_fields,
     summarise_probes,
 )
 from auditor.database import connect, first_line, no_room
@@ -35,9 +33,9 @@ from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
 from auditor.findings.context import Context
 from auditor.load import Loaded, load
-from auditor.model.run import Run
+from auditor.model.run import ArmSummary, Run
 from auditor.probe import Level
-from auditor.score.columns import count_patterns
+from auditor.score.agreement import require_agreement, with_agreement
 from auditor.score.environments import add_environments
 from auditor.score.verdict_table import create_judged
 from auditor.spec.find import runs_folder
@@ -92,6 +90,7 @@ def _audit(
     tell: Tell,
     origin: Origin | None,
 ) -> Generator[Event, None, None]:
+    require_agreement(spec)
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
     if origin is not None:
         loaded, texts = load(spec, connection, payloads=payloads, reader=origin.reader), dict(origin.texts)
@@ -136,17 +135,18 @@ def _score(
     payloads: bool,
     store: bool,
 ) -> Run:
-    patterns = count_patterns(connection, decoded.deciding)
+    arms = [arm.name for arm in loaded.arms]
     broken = list_broken(
         connection, spec, decoded.deciding, decoded.index, lambda field, raw: loaded.cases_of(connection, field, raw)
     )
     withhold = bool(broken) and on_broken == "stop"
     readiness = {name: session.finish() for name, session in decoded.sessions.items()}
     hints = {name: field_hints(session.plan, readiness[name]) for name, session in decoded.sessions.items()}
-    columns = all_columns(spec, patterns, readiness, hints, withhold_rates=withhold)
+    columns = all_columns(connection, spec, decoded.deciding, arms, readiness, hints, withhold_rates=withhold)
     columns = with_gate(labelled(columns, decoded.emulated), spec.cases)
-    gate = gate_of(loaded.cases, columns, spec)
-    splits = with_gate(split_columns(connection, spec, columns, withhold_rates=withhold), spec.cases)
+    gates = gates_of({arm.name: arm.cases for arm in loaded.arms}, columns, spec)
+    gate = joint_gate(gates)
+    splits = with_gate(split_columns(connection, spec, columns, arms, withhold_rates=withhold), spec.cases)
     probes = decoded.environments
     probed = {one.consumer: one for one in probes.of_consumers}
     columns = add_environments(connection, spec, columns, decoded.deciding, decoded.index, probes.singles, probed)
@@ -155,7 +155,10 @@ def _score(
         spec=spec,
         readers=decoded.deciding,
         index={name: i for name, i in decoded.index.items() if name not in decoded.emulated.undecided},
-        columns={(column.field, column.consumer): column for column in columns},
+        columns=columns,
+        pooled=columns
+        if arms == [None]
+        else all_columns(connection, spec, decoded.deciding, [None], readiness, hints, withhold_rates=withhold),
         probes=decoded.probes,
         case_ids=lambda rows: loaded.case_at(connection, rows),
         probed=decoded.environments.of_consumers,
@@ -163,15 +166,17 @@ def _score(
         neighbours=decoded.neighbours,
     )
     findings = find(context)
-    fields = summarise_fields(connection, spec, patterns, decoded.index, withhold_rates=withhold)
+    fields = summarise_fields(connection, spec, decoded.deciding, decoded.index, arms, withhold_rates=withhold)
     notes = column_notes(columns)
-    columns = mark_untrusted((*columns, *splits), untrusted_by(findings))
+    columns = with_agreement(connection, spec, (*columns, *splits), decoded.deciding, decoded.index)
+    columns = mark_untrusted(columns, untrusted_by(findings))
     apart = columns_apart(
         connection,
         spec,
         decoded.emulated,
         decoded.readers,
         decoded.index,
+        arms,
         readiness,
         payloads=payloads,
         withhold_rates=withhold,
@@ -192,10 +197,15 @@ def _score(
         withhold_rates=withhold,
         gate=gate,
         gold_in_input=loaded.gold_in_input,
+        arms=tuple(
+            ArmSummary(arm.name, arm.cases, arm.finish_reasons, gates[arm.name])
+            for arm in loaded.arms
+            if arm.name is not None
+        ),
         notes=(() if origin is None else (f"the raw outputs of the run {origin.run_id}, decoded again",))
         + loaded.notes
         + gate_note(gate, loaded.cases, stored=store)
-        + tuple(one.text for one in loaded.blocked)
+        + tuple(note for arm in loaded.arms for note in arm.blocked_notes)
         + (() if withhold else notes)
         + decoded.notes,
         probe=summarise_probes(spec, decoded.environments.level, decoded.environments.of_consumers),

@@ -19,7 +19,8 @@ from auditor.sql import literal
 def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     """Give a row per case, field and consumer: the raw values, what the consumer made of them, and the verdict.
 
-    The relation is computed as it is read; the cases behind it are read again from the files that the run has kept.
+    In a run of arms it is a row for each arm. The relation is computed as it is read; the cases behind it are read
+    again from the files that the run has kept.
     StoreError where the run holds no such files.
     """
     connection = duckdb.connect()
@@ -36,7 +37,7 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     ]
     names = [consumer.name for consumer in run.consumers]
     return connection.sql(f"""
-        SELECT j.case_id, j.field, c.consumer,
+        SELECT {"j.arm, " if run.arms else ""}j.case_id, j.field, c.consumer,
             {_named("substr(j.pattern, c.position, 1)", VERDICT_OF)} AS verdict, j.prediction, j.reference,
             {_chosen("u", "c.number", names)} AS value, {_chosen("t", "c.decoder", names)} AS reference_value,
             f.error, w.warning
@@ -48,8 +49,9 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
 
 
 def _whole_columns(run: Run, field: str) -> list[Column]:
-    """Give the columns of a field that are of no split alone."""
-    return [column for column in run.columns if column.field == field and column.split == "all"]
+    """Give the columns of a field that are of no split alone, of one arm for all: the others have the same readers."""
+    arm = run.arms[0].arm if run.arms else None
+    return [column for column in run.columns if (column.field, column.split, column.arm) == (field, "all", arm)]
 
 
 def stored_moves(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:

@@ -10,9 +10,6 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from duckdb import DuckDBPyConnection
-
-from auditor.audit.batches import batch_fields
 from auditor.audit.labels import label_note, label_of
 from auditor.errors import AuditorError
 from auditor.model.decoding import Readiness
@@ -21,6 +18,7 @@ from auditor.model.environment import Environment
 from auditor.model.figures import no_right_answer
 from auditor.model.gate import Gate
 from auditor.model.run import (
+    ArmSummary,
     BrokenReference,
     CaseCounts,
     Column,
@@ -31,16 +29,7 @@ from auditor.model.run import (
     RunEnvironment,
 )
 from auditor.probe import Level
-from auditor.score.columns import (
-    ColumnTraits,
-    PatternCounts,
-    count_patterns,
-    make_columns,
-    string_equality,
-    usable_everywhere,
-)
-from auditor.score.fields import disagreements, distinct_strings, json_type_census, shape_rows
-from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
+from auditor.spec.models import AuditSpec, FieldSpec
 from auditor.version import VERSION
 
 
@@ -125,86 +114,6 @@ def summarise_probes(spec: AuditSpec, level: Level, probed: Iterable[Probed]) ->
     )
 
 
-def all_columns(
-    spec: AuditSpec,
-    patterns: Mapping[str, PatternCounts],
-    readiness: Mapping[str, Readiness],
-    hints: Mapping[str, Mapping[str, tuple[str, ...]]],
-    *,
-    withhold_rates: bool,
-) -> tuple[Column, ...]:
-    """Give the columns of all fields, in the order of the spec; `hints` are by consumer and field."""
-    columns: list[Column] = []
-    for field, counts in patterns.items():
-        traits = {
-            name: _traits(spec.consumers[name], readiness[name], field, hints.get(name, {}).get(field, ()))
-            for name in counts.readers
-        }
-        columns += make_columns(counts, traits, withhold_rates=withhold_rates)
-    return tuple(columns)
-
-
-def split_columns(
-    connection: DuckDBPyConnection, spec: AuditSpec, columns: Iterable[Column], *, withhold_rates: bool
-) -> tuple[Column, ...]:
-    """Give every column again for each split of the cases, with what the whole column says of its consumer."""
-    if spec.cases.split is None:
-        return ()
-    whole = tuple(columns)
-    readers = {field: tuple(one.consumer for one in whole if one.field == field) for field in spec.fields}
-    found = connection.execute("SELECT DISTINCT split FROM judged WHERE split IS NOT NULL ORDER BY 1").fetchall()
-    parts: list[Column] = []
-    for (name,) in found:
-        patterns = count_patterns(connection, readers, split=name)
-        for field, counts in patterns.items():
-            of_field = {one.consumer: one for one in whole if one.field == field}
-            traits = {
-                consumer: ColumnTraits(one.label, one.scope, one.scope_note, one.hints, one.label_note)
-                for consumer, one in of_field.items()
-            }
-            made = make_columns(counts, traits, withhold_rates=withhold_rates)
-            parts += [replace(one, split=name) for one in made]
-    return tuple(parts)
-
-
-def _traits(consumer: ConsumerSpec, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
-    scope = ready.scope_of(field)
-    note = ready.scope_note if scope == ready.scope else ""
-    return ColumnTraits(label_of(consumer, ready), scope, note, hints, label_note(consumer, ready))
-
-
-def summarise_fields(
-    connection: DuckDBPyConnection,
-    spec: AuditSpec,
-    patterns: Mapping[str, PatternCounts],
-    index: Mapping[str, int],
-    *,
-    withhold_rates: bool,
-) -> tuple[FieldSummary, ...]:
-    """Give what holds for each field whichever consumer reads it."""
-    readers = {name: counts.readers for name, counts in patterns.items()}
-    by_role = batch_fields(spec)
-    distinct = distinct_strings(connection, by_role=by_role)
-    json_types = json_type_census(connection)
-    shapes = shape_rows(connection, readers, index, by_role=by_role)
-    matrices = disagreements(connection, readers, index, by_role=by_role)
-    return tuple(
-        FieldSummary(
-            field=name,
-            type=spec.fields[name].type,
-            grain=spec.fields[name].grain or "",
-            reference=spec.fields[name].reference,
-            usable_everywhere=usable_everywhere(counts, withhold_rates=withhold_rates),
-            string_equality=string_equality(counts, withhold_rates=withhold_rates),
-            json_types=json_types.get(name, {}),
-            shapes=shapes[name],
-            disagreements=matrices[name],
-            distinct=distinct.get(name, 0),
-        )
-        for name, counts in patterns.items()
-    )
-
-
 def column_notes(columns: Iterable[Column]) -> tuple[str, ...]:
     """Say of every column without a right answer what it shows; where rates are withheld the broken references do."""
     return tuple(dict.fromkeys(note for column in columns if (note := no_right_answer(column))))
@@ -234,6 +143,7 @@ def make_run(
     probe: ProbeSummary,
     gate: Gate,
     gold_in_input: dict[str, int],
+    arms: tuple[ArmSummary, ...],
     redecoded_of: str = "",
 ) -> Run:
     """Give the finished run; `redecoded_of` is the run whose raw outputs it has decoded again, if it has."""
@@ -257,10 +167,23 @@ def make_run(
         rates_withheld=withhold_rates,
         spec=spec.file.name,
         sources=sources,
-        notes=tuple(f"{one.why}, so nothing here is about it" for one in spec.left_out) + notes,
+        notes=(*(f"{one.why}, so nothing here is about it" for one in spec.left_out), *_not_judged(spec), *notes),
         left_out=spec.left_out,
         probe=probe,
         gate=gate,
         gold_in_input=gold_in_input,
+        arms=arms,
         redecoded_of=redecoded_of,
     )
+
+
+def _not_judged(spec: AuditSpec) -> tuple[str, ...]:
+    """Say which fields of the model that defines them are in no column."""
+    said = []
+    if spec.not_judged and spec.fields_from is not None:
+        names, what = ", ".join(spec.not_judged), "is a text" if len(spec.not_judged) == 1 else "are texts"
+        hint = 'type = "identifier" in [fields.NAME] judges one'
+        said.append(f"not judged: {names} of {spec.fields_from.model} {what}, which nothing compares; {hint}")
+    if spec.fields_from is not None and spec.fields_from.leave_out:
+        said.append(f"left out of {spec.fields_from.model}: {', '.join(spec.fields_from.leave_out)}")
+    return tuple(said)

@@ -33,16 +33,26 @@ def import_log(
     log_filter: Annotated[
         str | None, typer.Option("--filter", help="Whose answers count, of several to a case.")
     ] = None,
+    arm: Annotated[
+        list[str] | None, typer.Option("--arm", help="What names the arm of a reply, such as model; may repeat.")
+    ] = None,
     tool: Annotated[str | None, typer.Option("--tool", help="The tool whose input is the payload.")] = None,
 ) -> None:
-    """Show what a file of replies is recognised as: ids, finish reasons by count, fields, references.
+    """Show what a file of replies is recognised as: ids, finish reasons by count, fields, references, models.
 
     Nothing is converted: name the file in [cases] of a spec.
     """
     from auditor.load.logs.summary import summarise
     from auditor.spec.models import CasesSpec
 
-    cases = CasesSpec(predictions=(str(file),), references=(str(file),), id=case_id, filter=log_filter, tool=tool)
+    cases = CasesSpec(
+        predictions=(str(file),),
+        references=(str(file),),
+        id=case_id,
+        filter=log_filter,
+        tool=tool,
+        arm=tuple(arm or ()),
+    )
     found = summarise(file.absolute(), cases, _known_format(log_format))
     with readable_until_closed():
         for line in _lines(found):
@@ -75,6 +85,8 @@ def _lines(found: LogSummary) -> list[str]:
         f"payloads        {_counted(found.readers) or 'none'} (by who can read them)",
         f"fields          {_counted(found.payload_keys) or 'none'}",
         f"references      {_counted(found.references) or 'none: join a file of references by the id'}",
+        f"next            auditor init {found.name}" + ("" if found.references else " REFERENCES"),
+        *(f"arm, by {what:<8}{_counted(counts, 'none')}" for what, counts in found.asked.items() if any(counts)),
     ]
 
 

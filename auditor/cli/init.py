@@ -21,16 +21,16 @@ class WorkspaceError(AuditorError):
 
 def init(
     predictions: Annotated[
-        Path | None, typer.Argument(help="Your predictions: CSV, JSONL or Parquet.", exists=True, dir_okay=False)
+        Path | None, typer.Argument(help="Your predictions: CSV, JSONL, Parquet or a log.", exists=True, dir_okay=False)
     ] = None,
     references: Annotated[
-        Path | None, typer.Argument(help="Your references: CSV, JSONL or Parquet.", exists=True, dir_okay=False)
+        Path | None, typer.Argument(help="Your references; none where a log holds them.", exists=True, dir_okay=False)
     ] = None,
     into: Annotated[Path, typer.Option("--into", help="Folder of the workspace.", file_okay=False)] = Path("."),
 ) -> None:
     """Write a workspace to start from: a commented audit.toml, one consumer, and sample records if none are given."""
     if predictions is not None and references is None:
-        raise WorkspaceError("predictions need references: auditor init PREDICTIONS REFERENCES")
+        references = _references_within(predictions)
     given = (predictions, references) if predictions and references else None
     wanted = ["audit.toml", _PARSERS, *(() if given else _RECORDS)]
     _refuse_to_overwrite(into, wanted)
@@ -40,6 +40,21 @@ def init(
         raise WorkspaceError(f"{error.filename or into}: could not be written: {error.strerror}") from error
     where = "" if into == Path(".") else f" {into}"
     typer.echo(f"next: auditor run{where}")
+
+
+def _references_within(predictions: Path) -> Path:
+    """Give the file itself where it is a log that holds references too."""
+    from auditor.cli.log_records import log_sample
+
+    found = log_sample(predictions)
+    if found is None:
+        raise WorkspaceError("predictions need references: auditor init PREDICTIONS REFERENCES")
+    if not found.references.rows:
+        raise WorkspaceError(
+            f"{predictions}: is a log of {found.format}, which holds no references\n"
+            f"  next: auditor init {predictions} REFERENCES"
+        )
+    return predictions
 
 
 def _refuse_to_overwrite(into: Path, wanted: list[str]) -> None:

@@ -10,6 +10,7 @@ from string import Template
 
 from auditor.cli.guess import Guess, guess_type
 from auditor.cli.left_out import is_about_cases, last_of, left_out, places_of
+from auditor.cli.log_records import log_sample, with_ids_of
 from auditor.cli.records import Sample, find_id, sample
 from auditor.errors import LoadError, Mistake
 from auditor.judge.typed import CANONICAL, read_typed
@@ -48,8 +49,18 @@ class Proposal:
 
 def propose(predictions: Path, references: Path, folder: Path, template: str, *, with_warehouse: bool) -> Proposal:
     """Write the text of an audit.toml in `folder`, from the template and a look at the files."""
-    predicted, asserted = sample(predictions, "prediction"), sample(references, "reference")
-    id_name = find_id(predicted, asserted)
+    log = log_sample(predictions)
+    other = log if references == predictions else log_sample(references)
+    asserted = sample(references, "reference") if other is None else other.references
+    if other is not None and not asserted.rows:
+        what = f"is a log of {other.format}, which holds no references"
+        raise LoadError([Mistake(str(references), what, f"give a file of them: auditor init {predictions} REFERENCES")])
+    if log is not None and other is None:
+        log, id_name = with_ids_of(log, asserted, references, predictions)
+    else:
+        id_name = None
+    predicted = sample(predictions, "prediction") if log is None else log.predictions
+    id_name = id_name or find_id(predicted, asserted)
     if id_name is None:
         what = f"shares no column with {references} that tells the cases apart"
         raise LoadError([Mistake(str(predictions), what, "both need a column such as case_id")])
@@ -65,7 +76,7 @@ def propose(predictions: Path, references: Path, folder: Path, template: str, *,
         predictions=quoted(os.path.relpath(predictions, folder)),
         references=quoted(os.path.relpath(references, folder)),
         id=quoted(id_name),
-        completion=_completion(predicted),
+        completion=_completion(predicted) if log is None else "\n".join([*log.lines, ""]),
         fields="\n".join([*map(_field_table, fields), *left_out(predicted, asserted, id_name, fields)]),
         reads="".join(f'reads.{dotted((field.name,))} = "parsers:read_{field.guess.type}"\n' for field in fields),
         warehouse=warehouse if with_warehouse else re.sub("^(?=.)", "# ", warehouse, flags=re.MULTILINE),

@@ -166,6 +166,15 @@ def _flat(row: Mapping[str, Any], above: str = "") -> Row:
     return flat
 
 
+def flat_object(text: str) -> Row | None:
+    """Give the values of a JSON object by their dotted names; None where the text is no object."""
+    try:
+        found = _loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _flat(found) if isinstance(found, dict) else None
+
+
 def _token(value: object) -> str:
     if isinstance(value, _Number):
         return str(value)

@@ -123,6 +123,7 @@ def _column(verdicts: Verdicts, key: ColumnKey, old: Side, new: Side) -> ColumnD
         paired=None if suppressed else _pairs_of(counts.both),
         flips=tuple(flip for flip in flips if not suppressed or flip.kind != "content"),
         left_out=counts.left_out,
+        arm=key.arm,
     )
 
 
@@ -133,7 +134,7 @@ def not_comparable(run: Run, column: Column, letters: Counter[str]) -> str:
     """
     if run.rates_withheld:
         return "rates are withheld, since there are broken references"
-    gate, cases = run.gate or _DEFAULT_GATE, run.cases
+    gate, cases = run.gate or _DEFAULT_GATE, next((one.cases for one in run.arms if one.arm == column.arm), run.cases)
     if not column.comparable:
         return column.not_comparable
     blocked = sum(getattr(cases, name) for name in BLOCKED_VERDICTS)

@@ -16,7 +16,7 @@ import duckdb
 from auditor.drift.compare import counts_of, not_comparable
 from auditor.drift.instrument import changes
 from auditor.drift.sides import Side, opened
-from auditor.drift.verdicts import Verdicts
+from auditor.drift.verdicts import Verdicts, of_column
 from auditor.model.drift import ColumnKey, RunHead
 from auditor.model.redecoding import MOST_LISTED, RedecodedColumn, Redecoding, Rereading
 from auditor.model.verdicts import STATUS_OF, VERDICT_OF
@@ -96,6 +96,7 @@ def _column(pair: _Pair, key: ColumnKey) -> RedecodedColumn:
         regressions=tuple(listed.first["regressions"]),
         intended=tuple(listed.first["intended"]),
         newly_accepted=tuple(listed.first["newly_accepted"]),
+        arm=key.arm,
     )
 
 
@@ -141,10 +142,10 @@ def _create_reread(pair: _Pair, key: ColumnKey) -> None:
                 ELSE 'changed' END AS came
         FROM (
             SELECT DISTINCT false AS is_reference, old_unit, new_unit
-            FROM shared WHERE field = {field} AND old_unit IS NOT NULL AND new_unit IS NOT NULL
+            FROM shared WHERE {of_column(key)} AND old_unit IS NOT NULL AND new_unit IS NOT NULL
             UNION ALL
             SELECT DISTINCT true, old_reference, new_reference
-            FROM shared WHERE field = {field} AND old_reference IS NOT NULL AND new_reference IS NOT NULL
+            FROM shared WHERE {of_column(key)} AND old_reference IS NOT NULL AND new_reference IS NOT NULL
         ) r
         JOIN (SELECT * FROM old.outcomes WHERE field = {field}) o ON o.unit = r.old_unit
         JOIN (SELECT unit, s{j} AS new_s, v{j} AS new_v, k{j} AS new_k FROM new.outcomes WHERE field = {field}) n
@@ -173,12 +174,12 @@ def _rereadings(pair: _Pair, key: ColumnKey) -> _Listed:
         for finding in pair.old.run.findings
     )
     columns = f"s.case_id, substr(old_letters, {place}, 1) || substr(new_letters, {place}, 1) AS turn, right_for_some"
-    of_field = f"came IN ('changed', 'lost', 'gained') AND s.field = {literal(key.field)}"
+    of_field = f"came IN ('changed', 'lost', 'gained') AND {of_column(key)}"
     found = pair.connection.execute(f"""
         WITH sound AS (  -- shapes of what is right for somebody, or asserted by a person
             SELECT DISTINCT shape FROM reread WHERE is_reference
             UNION SELECT DISTINCT shape FROM reread JOIN shared USING (old_unit)
-            WHERE NOT is_reference AND right_for_some AND shared.field = {literal(key.field)}
+            WHERE NOT is_reference AND right_for_some AND {of_column(key)}
         )
         SELECT token, is_reference, came, old_s, old_v, new_s, new_v, any_value(error), count(*),
             list(case_id ORDER BY case_id), histogram(turn), bool_or(is_junk), bool_or(right_for_some),

@@ -157,7 +157,13 @@ _EFFECTS = ("parser", "prediction", "interaction")
 
 def _split(column: ColumnDrift, cells: tuple[Cell, ...], effects: Mapping[str, Effect], dominates: str) -> ColumnSplit:
     return ColumnSplit(
-        field=column.field, consumer=column.consumer, split=column.split, cells=cells, dominates=dominates, **effects
+        field=column.field,
+        consumer=column.consumer,
+        split=column.split,
+        arm=column.arm,
+        cells=cells,
+        dominates=dominates,
+        **effects,
     )
 
 

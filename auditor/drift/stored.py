@@ -22,7 +22,8 @@ from auditor.store.writing import CONTRACT, SOURCES
 def create_run_cases(connection: duckdb.DuckDBPyConnection, run: Run, folder: Path) -> AuditSpec:
     """Create `judged_cases` from the tables and files of a run: a row per case and field, with its pair's pattern.
 
-    Columns: case_id, field, split, prediction, reference (tokens), p_unit, r_unit (rows of `outcomes`), pattern. Gives
+    Columns: arm ('' where there are none), case_id, field, split, prediction, reference (tokens), p_unit, r_unit
+    (rows of `outcomes`), pattern. Gives
     the spec of its cases and fields. StoreError where the run's folder does not hold them.
     """
     for name in ("pairs", "outcomes", "faults"):
@@ -75,7 +76,7 @@ def stored_spec(run: Run, folder: Path) -> AuditSpec:
     copies = {path: str(Path(SOURCES) / file.name) for path, file in zip(paths, kept, strict=True)}
     for role in ("predictions", "references"):
         contract["cases"][role] = [copies[str(one["path"])] for one in run.sources if one["role"] == role]
-    known = {name: contract[name] for name in ("cases", "fields")}
+    known = {name: contract[name] for name in ("cases", "fields", "not_judged") if name in contract}
     return AuditSpec.model_validate(
         {"name": run.name, "file": folder / "audit.toml", "folder": folder, "consumers": {}, **known}
     )
@@ -94,7 +95,8 @@ def create_judged_cases(connection: duckdb.DuckDBPyConnection, *, payloads: bool
     )
     connection.execute(f"""
         CREATE TABLE judged_cases AS
-        SELECT c.case_id, c.field, c.split, c.prediction, c.reference, p.p_unit, p.r_unit, p.pattern
+        SELECT coalesce(c.arm, '') AS arm, c.case_id, c.field, c.split, c.prediction, c.reference, p.p_unit, p.r_unit,
+            p.pattern
         FROM cases c
         LEFT JOIN outcomes u
             ON u.field = c.field AND u.token = c.prediction AND u.role_prediction {given}

@@ -15,7 +15,7 @@ from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS, LETTER_OF, VERDICT_
 from auditor.sql import literal
 
 #: What makes a row of `judged_cases` the same in two runs.
-ROW: Final = "case_id, field"
+ROW: Final = "arm, case_id, field"
 
 _FIELD = frozenset(LETTER_OF[name] for name in FIELD_VERDICTS)
 _BLOCKING = frozenset(LETTER_OF[name] for name in BLOCKING)
@@ -47,7 +47,7 @@ class Verdicts:
             WHERE o.reference IS NOT DISTINCT FROM n.reference""")
         connection.execute("CREATE OR REPLACE TABLE flipped AS SELECT * FROM shared WHERE old_letters <> new_letters")
         self._groups = connection.execute(
-            "SELECT field, old_split, new_split, old_letters, new_letters, count(*) FROM shared GROUP BY ALL"
+            "SELECT arm, field, old_split, new_split, old_letters, new_letters, count(*) FROM shared GROUP BY ALL"
         ).fetchall()
 
     def _letters(self, alias: str, side: Side) -> str:
@@ -63,8 +63,8 @@ class Verdicts:
         """Count the verdicts of a column."""
         place, left_out = self._readers[key.field].index(key.consumer), 0
         both: Counter[tuple[str, str]] = Counter()
-        for field, old_split, new_split, old, new, count in self._groups:
-            if field != key.field:
+        for arm, field, old_split, new_split, old, new, count in self._groups:
+            if (arm, field) != (key.arm or "", key.field):
                 continue
             in_old, in_new = (key.is_whole or split == key.split for split in (old_split, new_split))
             if in_old and in_new:
@@ -97,7 +97,7 @@ class Verdicts:
 
 def of_column(key: ColumnKey) -> str:
     """SQL for whether a row of `shared` is of a column in both runs."""
-    of_field = f"field = {literal(key.field)}"
+    of_field = f"arm = {literal(key.arm or '')} AND field = {literal(key.field)}"
     if key.is_whole:
         return of_field
     return f"{of_field} AND old_split = {literal(key.split)} AND new_split = {literal(key.split)}"

@@ -9,7 +9,7 @@ tables, dropped at the end:
   numbers apart, of fields that a json or python consumer reads, else empty; `statuses` has a letter per consumer by its
   number, `.` where it does not read the field; `differences` is that of `differences.py`; `predicted` of the `strings`
   are predictions.
-- `f_cells(cell, field, p_grp, r_grp, pattern, n)`: cases by groups of prediction and reference and by verdicts.
+- `f_cells(cell, field, p_grp, r_grp, pattern, arm, n)`: cases by groups of prediction and reference, verdicts and arm.
 """
 
 from __future__ import annotations
@@ -146,8 +146,10 @@ def _form(context: Context) -> str:
 
 
 def _group_cases(context: Context) -> None:
+    arm = "j.arm" if context.spec.cases.arm else "NULL::VARCHAR AS arm"
     context.connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_cells AS SELECT row_number() OVER () AS cell, * FROM ("
-        " SELECT j.field, p.grp AS p_grp, r.grp AS r_grp, j.pattern, sum(j.n)::BIGINT AS n FROM judged j"
+        " SELECT j.field, p.grp AS p_grp, r.grp AS r_grp, j.pattern, "
+        f"{arm}, sum(j.n)::BIGINT AS n FROM judged j"
         " LEFT JOIN f_strings p ON p.unit = j.p_unit LEFT JOIN f_strings r ON r.unit = j.r_unit GROUP BY ALL)"
     )

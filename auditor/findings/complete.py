@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -38,6 +39,7 @@ class _Measure:
         return bool(self.inside or self.outside or self.references)
 
     units: tuple[int, ...] = ()
+    by_arm: Counter[str] = field(default_factory=Counter)  # affected cases
     shapes: dict[str, int] = field(default_factory=dict)
 
 
@@ -101,8 +103,8 @@ def _match_groups(census: Census, drafts: Sequence[Draft], grouped: Sequence[int
 def _count_cases(census: Census, drafts: Sequence[Draft], measures: Sequence[_Measure]) -> None:
     """Count the cases of each draft, a case with two such strings once, and apart by which of the two it is."""
     cells = "SELECT draft, cell, bool_or(NOT is_reference) AS given, bool_or(is_reference) AS asserted"
-    for number, given, is_inside, cases, asserted in census.query(
-        f"SELECT draft, given, {SUPPORTED} AS is_inside, sum(n), coalesce(sum(n) FILTER (asserted), 0)"
+    for number, given, is_inside, arm, cases, asserted in census.query(
+        f"SELECT draft, given, {SUPPORTED} AS is_inside, arm, sum(n), coalesce(sum(n) FILTER (asserted), 0)"
         f" FROM ({cells} FROM f_matches GROUP BY ALL) JOIN f_cells USING (cell) GROUP BY ALL"
     ):
         measure = measures[number]
@@ -111,6 +113,8 @@ def _count_cases(census: Census, drafts: Sequence[Draft], measures: Sequence[_Me
             measure.references += int(asserted)
         if given or not drafts[number].by_prediction:
             measure.inside += int(cases) if is_inside else 0
+            if arm is not None and is_inside:
+                measure.by_arm[arm] += int(cases)
             measure.outside += 0 if is_inside else int(cases)
 
 
@@ -189,7 +193,7 @@ def _finding(census: Census, draft: Draft, measure: _Measure, witnesses: Sequenc
         consumers=draft.consumers,
         owners=census.context.owners(draft.consumers),
         title=draft.title,
-        detail=f"{draft.detail} {_extent(draft, measure)}",
+        detail=f"{draft.detail} {_extent(draft, measure)}{_of_arms(measure)}",
         cause=draft.cause,
         fixes=draft.fixes,
         affected=measure.affected,
@@ -198,6 +202,7 @@ def _finding(census: Census, draft: Draft, measure: _Measure, witnesses: Sequenc
         witnesses=_first_witnesses(witnesses, draft.witnesses),
         shapes=shapes,
         location=draft.location,
+        affected_by_arm=dict(sorted(measure.by_arm.items())),
     )
 
 
@@ -213,6 +218,12 @@ def _share(measure: _Measure, support: int) -> float | None:
     if not support or (not measure.inside and measure.outside):
         return None
     return measure.inside / support
+
+
+def _of_arms(measure: _Measure) -> str:
+    """Say how many of the cases each arm has: a case counts once for each arm that answers it."""
+    listed = ", ".join(f"{arm} {count:,}" for arm, count in sorted(measure.by_arm.items()))
+    return f" Cases by arm: {listed}." if listed else ""
 
 
 def _extent(draft: Draft, measure: _Measure) -> str:

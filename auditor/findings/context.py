@@ -28,12 +28,22 @@ class Context:
     spec: AuditSpec
     readers: dict[str, tuple[str, ...]]
     index: dict[str, int]
-    columns: dict[tuple[str, str], Column]
+    columns: Sequence[Column]
     probes: tuple[ProbeOutcome, ...]
     case_ids: Callable[[Sequence[int]], dict[int, str]]
     probed: tuple[Probed, ...] = ()
     units_of_movers: Mapping[tuple[str, Place], Sequence[int]] = field(default_factory=dict)
     neighbours: tuple[NeighbourProbe, ...] = ()
+    pooled: Sequence[Column] = ()  # the columns over all arms, where there are any: counts only, no rate is shown
+
+    def column(self, field: str, consumer: str) -> Column:
+        """Give the column of a field and a consumer, over all arms: a parser is asked whoever wrote the string."""
+        found = self.pooled or self.columns
+        return next(one for one in found if (one.field, one.consumer) == (field, consumer))
+
+    def arm_columns(self, field: str, consumer: str) -> list[Column]:
+        """Give the columns of a field and a consumer: one of each arm, or the one there is."""
+        return [one for one in self.columns if (one.field, one.consumer) == (field, consumer)]
 
     def owners(self, consumers: Sequence[str]) -> tuple[str, ...]:
         """Give the owner of each consumer, or its name where the spec names none; each once, in order."""

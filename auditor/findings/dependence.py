@@ -72,7 +72,7 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
         consumers=(group.consumer,),
         title=title_of(group.consumer, raws[0][0], shown[0], words, base),
         detail=" ".join(_sentences(census, group, probed)),
-        cause=cause_text(group.movers, census.context.columns[group.field, group.consumer].hints, folder),
+        cause=cause_text(group.movers, census.context.column(group.field, group.consumer).hints, folder),
         fixes=words.fixes,
         fingerprint=fingerprint(group.code, group.field, (group.consumer,), group.cause),
         units=units,
@@ -139,7 +139,8 @@ def _sentences(census: Census, group: _Group, probed: Probed) -> Iterator[str]:
     together = next((mover.together for mover in group.movers if mover.together), ())
     if together:
         yield f"No factor alone moves some of them, only together: {', '.join(together)}."
-    yield from _score(group, census.context.columns[group.field, group.consumer])
+    for column in census.context.arm_columns(group.field, group.consumer):
+        yield from _score(group, column)
 
 
 def _tried(group: _Group, probed: Probed, base: Environment) -> list[str]:
@@ -160,9 +161,10 @@ def _score(group: _Group, column: Column) -> Iterator[str]:
     rates = [one["content_rate"] for one in entries if one["content_rate"] is not None]
     if len(entries) < 2 or not rates:
         return
+    arm = "" if column.arm is None else f" of {column.arm}"
     if flips := column.flips.get(factor, 0):
         yield (
-            f"The column reads {percent(column.content_rate)} % in the base and {percent(min(rates))} % to "
+            f"The column{arm} reads {percent(column.content_rate)} % in the base and {percent(min(rates))} % to "
             f"{percent(max(rates))} % over what was tried: the verdict of {plural(flips, 'case')} flips with no change "
             "of prediction or reference."
         )
@@ -170,7 +172,7 @@ def _score(group: _Group, column: Column) -> Iterator[str]:
             yield _calendar(entries)
     else:
         yield (
-            "No verdict flips on these cases, so that no score shows it: the references move along, or the "
+            f"No verdict{arm} flips on these cases, so that no score shows it: the references move along, or the "
             "answers are wrong either way."
         )
 

@@ -49,7 +49,7 @@ def find_format_ceilings(census: Census) -> Iterator[Draft]:
     capped = {place: loss for place, loss in losses.items() if loss.is_capped}
     shapes = _shapes(census) if capped else {}
     for (field, position), loss in sorted(losses.items(), key=lambda item: item[0]):
-        column = census.context.columns[field, census.readers(field)[position]]
+        column = census.context.column(field, census.readers(field)[position])
         if loss.is_capped:
             yield _draft(census, field, position, loss, shapes[field, position])
         elif loss.refused and loss.not_read == column.lost_to_shape and not column.accepted:
@@ -90,7 +90,7 @@ def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shape
 def _draft_of_nothing(census: Census, field: str, position: int) -> Draft:
     """Draft what no other consumer shows: a column whose consumer takes no prediction at all."""
     consumer = census.readers(field)[position]
-    column, status = census.context.columns[field, consumer], status_of(census.context.index[consumer])
+    column, status = census.context.column(field, consumer), status_of(census.context.index[consumer])
     cases = f"{verdict_of(position)} IN ('r', 'n', 'd')"
     strings, units = of_predictions(census, field, cases, "true")
     return Draft(
@@ -119,7 +119,11 @@ def _draft_of_nothing(census: Census, field: str, position: int) -> Draft:
 
 def _at_most(census: Census, field: str, consumer: str, loss: _Loss) -> str:
     """Say the ceiling of the column, and what it would be if no other field spoiled a payload."""
-    column = census.context.columns[field, consumer]
+    columns = census.context.arm_columns(field, consumer)
+    if any(column.arm for column in columns):
+        said = [f"{percent_of(one.accepted, one.judged)} % for {one.arm}" for one in columns if one.ceiling is not None]
+        return f"at most {listed(said)} of the time" if said else "only part of the time"
+    (column,) = columns
     if column.ceiling is None:
         return "only part of the time"
     ceiling = percent_of(column.accepted, column.judged)

@@ -29,6 +29,11 @@ def graded_attempts(
         "GROUP BY id"
     )
     table.release()
+    return only(table, kept, connection)
+
+
+def only(table: RoleTable, kept: str, connection: duckdb.DuckDBPyConnection) -> RoleTable:
+    """Keep the rows whose numbers stand in the column `kept` of the table of that name; the others are left out."""
     parts, offset = [], 0
     for part in table.parts:
         parts.append(_only(part, kept, offset, connection))
@@ -43,7 +48,7 @@ def _only(part: Part, kept: str, offset: int, connection: duckdb.DuckDBPyConnect
     within = f"kept > {offset} AND kept <= {offset + part.count}"
     count = connection.execute(f"SELECT count(*) FROM {kept} WHERE {within}").fetchall()[0][0]
     columns = {name: value for name, value in part.columns.items() if name != "position"}
-    return replace(part, relation=relation, columns=columns, left_out=part.count - count)
+    return replace(part, relation=relation, columns=columns, left_out=part.count - part.other_arms - count)
 
 
 def referenced_epochs(

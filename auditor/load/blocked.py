@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from auditor.load.parts import RoleTable
@@ -30,9 +30,12 @@ class Incident:
     finish: str | None
     error: str | None
     text: str | None
+    arm: str | None = None
 
 
-def incidents(predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection) -> list[Incident]:
+def incidents(
+    predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection, *, arm: str | None = None
+) -> list[Incident]:
     """Give every expected case that was not judged, in file order; those without a prediction come last."""
     try:
         rows = predictions.scan(connection, ("id", "outcome", "finish", "why", "reply"))
@@ -50,7 +53,10 @@ def incidents(predictions: RoleTable, references: RoleTable, connection: duckdb.
     finally:
         predictions.release()
         references.release()
-    return [Incident(*row) for row in arrived] + [Incident(case, "missing", None, None, None) for (case,) in missing]
+    return [
+        *(replace(Incident(*row), arm=arm) for row in arrived),
+        *(Incident(case, "missing", None, None, None, arm) for (case,) in missing),
+    ]
 
 
 def blocked_classes(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import duckdb
@@ -15,7 +17,7 @@ from auditor.load.checks import fields_of, no_match, require_fields, require_pla
 from auditor.load.contract import Reader
 from auditor.load.files import mistake
 from auditor.load.identity import identify_predictions, identify_references
-from auditor.load.loaded import Loaded
+from auditor.load.loaded import ArmCases, Loaded
 from auditor.load.pairs import (
     add_absent_units,
     check_conservation,
@@ -25,11 +27,13 @@ from auditor.load.pairs import (
     create_pairs_of_aligned_sources,
     create_pairs_of_one_source,
     finish_tokens,
+    gather_arms,
+    set_apart,
     take_unrelated,
 )
 from auditor.load.parts import RoleTable
 from auditor.load.roles import Roles, open_roles
-from auditor.load.splits import check_splits, gold_in_input, gold_notes
+from auditor.load.splits import create_splits, gold_in_input, gold_notes, split_notes
 from auditor.model.run import CaseCounts
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec
@@ -61,7 +65,7 @@ def _load_in_memory(
         try:
             return _load(spec, connection, payloads, reader)
         except duckdb.OutOfMemoryException:
-            connection.execute("DROP TABLE IF EXISTS pairs")
+            connection.execute("DROP TABLE IF EXISTS pairs; DROP TABLE IF EXISTS pairs_of_arms")
             if not raise_memory_limit(connection):
                 raise
 
@@ -83,20 +87,22 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
         require_sent(predictions, references, connection)
         manifest = identify_references(references, connection, tuple(spec.fields))
         expected = manifest.ids.count
-        unrelated = _create_pairs(roles, connection, spec, expected, payloads)
-        finish_tokens(connection)
-        check_conservation(connection, spec.fields, expected)
-        cases = _case_counts(connection, expected, unrelated)
-        if cases.missing == expected:
+        splits = create_splits(spec, predictions, references, connection)
+        arms = tuple(_load_arm(name, roles, connection, spec, expected, payloads, splits) for name in roles.arms)
+        gather_arms(connection, [arm.name for arm in arms if arm.name is not None])
+        cases = _sum([arm.cases for arm in arms])
+        if cases.missing == cases.expected:
             raise no_match(predictions, references, connection)
-        check_splits(spec, predictions, references, connection)
         gold = gold_in_input(spec, predictions, references, connection)
-        finish_reasons = _finish_reasons(predictions, references, connection)
         return Loaded(
             cases=cases,
-            blocked=blocked_classes(predictions, references, connection, cases),
-            finish_reasons=finish_reasons,
-            notes=(*load_notes(predictions, finish_reasons), *gold_notes(gold, cases.expected)),
+            arms=arms,
+            finish_reasons=dict(sum((Counter(arm.finish_reasons) for arm in arms), Counter[str]())),
+            notes=(
+                *(note for arm in arms for note in arm.notes),
+                *gold_notes(gold, expected),
+                *split_notes(spec, predictions, references, connection),
+            ),
             gold_in_input=gold,
             sources=(*_sources(predictions), *_sources(references)),
             manifest_rows_sha256=manifest.sha256(),
@@ -110,11 +116,44 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
         references.release()
 
 
+def _load_arm(
+    name: str | None,
+    roles: Roles,
+    connection: duckdb.DuckDBPyConnection,
+    spec: AuditSpec,
+    expected: int,
+    payloads: bool,
+    splits: str | None,
+) -> ArmCases:
+    """Create the pairs of one arm, which is to answer every case, and count its cases."""
+    predictions, references = roles.arms[name], roles.references
+    unrelated = _create_pairs(roles, predictions, connection, spec, expected, payloads, splits)
+    finish_tokens(connection)
+    check_conservation(connection, spec.fields, expected)
+    cases = _case_counts(connection, expected, unrelated)
+    finish_reasons = _finish_reasons(predictions, references, connection)
+    blocked = blocked_classes(predictions, references, connection, cases)
+    if name is not None:
+        set_apart(connection, name)
+    return ArmCases(name, cases, blocked, finish_reasons, load_notes(predictions, finish_reasons), predictions)
+
+
+def _sum(counts: Sequence[CaseCounts]) -> CaseCounts:
+    """Count the cases of all arms, each answered once by every arm."""
+    return CaseCounts(*(sum(values) for values in zip(*map(astuple, counts), strict=True)))
+
+
 def _create_pairs(
-    roles: Roles, connection: duckdb.DuckDBPyConnection, spec: AuditSpec, expected: int, payloads: bool
+    roles: Roles,
+    predictions: RoleTable,
+    connection: duckdb.DuckDBPyConnection,
+    spec: AuditSpec,
+    expected: int,
+    payloads: bool,
+    splits: str | None,
 ) -> int:
     """Create the table in the cheapest way that the sources allow; give the number of unrelated predictions."""
-    predictions, references, fields = roles.predictions, roles.references, tuple(spec.fields)
+    references, fields = roles.references, tuple(spec.fields)
     if roles.way == "one source":
         create_pairs_of_one_source(predictions, connection, spec.fields)
         if len(counts_by_field(connection)) < len(fields):
@@ -130,9 +169,9 @@ def _create_pairs(
     ):
         return 0  # that every field has `expected` pairs says that every row has gone into one
     ids = identify_predictions(predictions, connection, fields)
-    require_fields(predictions, connection, fields)
+    require_fields(roles.predictions, connection, fields)  # an arm may give no value of a field
     require_fields(references, connection, fields)
-    create_pairs(predictions, references, connection, spec.fields, payloads, spec.cases.split is not None)
+    create_pairs(predictions, references, connection, spec.fields, payloads, splits)
     return take_unrelated(connection, ids, predictions.count, references.count)
 
 

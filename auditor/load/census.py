@@ -60,8 +60,8 @@ def load_notes(predictions: RoleTable, finish_reasons: Mapping[str, int]) -> tup
         notes.append(f"attempts: {plural(others, 'completion')} of cases that have several are counted, and not graded")
     census = Census()
     for part in predictions.parts:
-        if part.census is not None:
-            census.add(part.census)
+        for own in part.censuses.values():
+            census.add(own)
     return (*notes, *census_notes(census, layout.contract))
 
 

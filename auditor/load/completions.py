@@ -15,7 +15,7 @@ from auditor.load.layout import TOOL, Layout
 from auditor.load.malformed import why_no_text
 from auditor.load.parts import CompletionKeys, Part
 from auditor.load.payload import PayloadReader
-from auditor.load.rows import RawValues, Rows, case_columns, errors_of, outcomes_of, part_of, trait_columns
+from auditor.load.rows import RawValues, Rows, arms_of, case_columns, errors_of, outcomes_of, part_of, trait_columns
 from auditor.load.spool import Spool
 from auditor.load.tokens import escape_surrogates
 
@@ -69,15 +69,15 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], 
         replies = [reply_text(raw) for raw in rows.columns[layout.completion]]
         values, whole = _read_batch(reader, layout, rows, (case[3], replies, outcomes, why))
         for text in whole:
-            if text is not None and reader.census.taken <= _SHOWN:
+            if text is not None and reader.taken <= _SHOWN:
                 keys.update(dict.fromkeys(key for key, _ in members(text)))
         unsent -= {name for name, column in zip(layout.fields, values, strict=True) if column.count(None) < len(column)}
         kept = [None if outcome == "judged" else reply for outcome, reply in zip(outcomes, replies, strict=True)]
         given = [*case, *trait_columns(layout, rows), outcomes, why, *values]
         spool.add([*given, whole if payloads else [None] * len(whole), kept])
     spool.close()
-    found = CompletionKeys(reader.census.taken, frozenset(unsent), tuple(keys))
-    return replace(part_of(file, layout, spool), completions=found, census=reader.census)
+    found = CompletionKeys(reader.taken, frozenset(unsent), tuple(keys))
+    return replace(part_of(file, layout, spool), completions=found, censuses=reader.censuses)
 
 
 _Cases = tuple[RawValues, Sequence[str | None], list[str], list[str | None]]
@@ -94,7 +94,9 @@ def _read_batch(
     texts = {index: text for index in ended if (text := replies[index]) is not None}
     objects = dict(zip(texts, reader.objects(list(texts.values())), strict=True))
     from_tools = rows.columns.get(TOOL)
+    arms = arms_of(layout, rows)
     for index in ended:
+        reader.of_arm(arms[index])
         if from_tools is None or from_tools[index] is None:
             calls_tool = (finishes[index] or layout.assume_finish or "").lower() in TOOL_REASONS
             if calls_tool and not (replies[index] or "").lstrip().startswith("{"):

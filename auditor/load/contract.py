@@ -24,6 +24,7 @@ class Contract:
     types: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=lambda: OUTCOME_OF_FINISH)  # of finish reasons
     reader: Reader | None = None
+    not_judged: tuple[str, ...] = ()  # paths of what a payload may hold beside the fields
 
 
 #: The contract of a spec that says nothing.
@@ -42,4 +43,5 @@ def contract_of(spec: AuditSpec, reader: Reader | None) -> Contract:
         types={name: one.type for name, one in spec.fields.items()},
         outcomes=outcomes_by_reason(cases.finish_reasons),
         reader=reader,
+        not_judged=tuple(spec.not_judged.values()),
     )

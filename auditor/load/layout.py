@@ -41,7 +41,7 @@ class Layout:
     finish: tuple[str, ...] = ()
     error: tuple[str, ...] = ()
     refusal: tuple[str, ...] = ()
-    traits: tuple[tuple[str, str], ...] = ()  # what the spec names beside: `split` or `input`, and its column
+    traits: tuple[tuple[str, str], ...] = ()  # what the spec names beside: split, input, arm0 arm1 …, and its column
     completion: str = ""
     assume_finish: str | None = None
     named: tuple[str, ...] = ()  # those of finish, error and refusal that the spec names: they must occur
@@ -98,7 +98,10 @@ def layout_of(
         assume_finish=cases.assume_finish,
         refusal=_outcome_names(cases.refusal, ("refusal",) if completions else (), role),
         contract=contract,
-        traits=tuple((name, column) for name in TRAITS if (column := getattr(cases, name)) is not None),
+        traits=(
+            *((name, column) for name in TRAITS if (column := getattr(cases, name)) is not None),
+            *((f"arm{number}", column) for number, column in enumerate(cases.arm)),
+        ),
         named=tuple(name for name in (cases.finish, cases.error, cases.refusal) if name and role == "prediction"),
     )
     if file.format != "jsonl":  # a JSON line may carry a key that the first lines lack: all lines will tell

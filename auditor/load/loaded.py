@@ -20,8 +20,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class ArmCases:
+    """The cases of one arm, each of which it is expected to answer; `name` is None where the spec names no arm."""
+
+    name: str | None
+    cases: CaseCounts
+    blocked: tuple[Blocked, ...]  # why cases were not judged
+    finish_reasons: dict[str, int]
+    own_notes: tuple[str, ...]  # which finish reasons were met, and how payloads were read
+    predictions: RoleTable = field(repr=False, compare=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Give what there is to say of its replies, with its name before it."""
+        return self._named(self.own_notes)
+
+    @property
+    def blocked_notes(self) -> tuple[str, ...]:
+        """Say why cases were not judged, with its name before it."""
+        return self._named(tuple(one.text for one in self.blocked))
+
+    def _named(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        return texts if self.name is None else tuple(f"arm {self.name}: {text}" for text in texts)
+
+
+@dataclass(frozen=True)
 class Loaded:
-    """Counts and identities of the cases in the table `pairs`.
+    """Counts and identities of the cases in the table `pairs`; with arms, an arm's answer to a case counts as a case.
 
     `carried` are the keys that a prediction's payload can carry, None for completions (a payload of its own);
     `finish_reasons` counts the completions of expected cases by raw reason (no reason: ""); `rows_read` counts rows by
@@ -29,7 +54,7 @@ class Loaded:
     """
 
     cases: CaseCounts
-    blocked: tuple[Blocked, ...]  # why cases were not judged
+    arms: tuple[ArmCases, ...]
     finish_reasons: dict[str, int]
     sources: tuple[dict[str, Any], ...]  # path (relative to the spec's folder), role, sha256, rows
     manifest_rows_sha256: str
@@ -38,7 +63,7 @@ class Loaded:
     predictions: RoleTable = field(repr=False, compare=False)
     references: RoleTable = field(repr=False, compare=False)
     gold_in_input: dict[str, int] = field(default_factory=dict)  # by field, cases whose input holds the reference
-    notes: tuple[str, ...] = ()  # which finish reasons were met, and how payloads were read
+    notes: tuple[str, ...] = ()  # which finish reasons were met, how payloads were read, and what cases are in
 
     def case_at(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[int]) -> dict[int, str]:
         """Give the case id of each `first_row`; a negative one is a row of the references."""
@@ -90,7 +115,16 @@ class Loaded:
 
     def incidents(self, connection: duckdb.DuckDBPyConnection) -> list[Incident]:
         """Give every expected case that was not judged, with the reply as it was."""
-        return incidents(self.predictions, self.references, connection)
+        return [
+            incident
+            for arm in self.arms
+            for incident in incidents(arm.predictions, self.references, connection, arm=arm.name)
+        ]
+
+    @property
+    def blocked(self) -> tuple[Blocked, ...]:
+        """Why cases were not judged, of one arm after the other."""
+        return tuple(one for arm in self.arms for one in arm.blocked)
 
     @property
     def files(self) -> tuple[Path, ...]:

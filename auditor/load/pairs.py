@@ -57,11 +57,12 @@ def create_pairs(
     connection: duckdb.DuckDBPyConnection,
     fields: Fields,
     payloads: bool,
-    splits: bool = False,
+    splits: str | None = None,
 ) -> None:
     """Create the table from two sources, joined on the id; one scan of the join groups every field by its own keys.
 
-    `take_unrelated` is to follow: predictions without a reference are in it, and how many rows each pair stands for.
+    `splits` names a table with the `id` and the `split` of every case that has one. `take_unrelated` is to follow:
+    predictions without a reference are in it, and how many rows each pair stands for.
     """
     keys = [_field_keys(predictions, references, index, field) for index, field in enumerate(fields.values())]
     expressions = ", ".join(
@@ -69,16 +70,16 @@ def create_pairs(
         for field in keys
         for column, expression in zip(field.columns, field.expressions, strict=True)
     )
-    split = "coalesce(r.split, p.split)" if splits else _NONE
     of_split = "split, " if splits else ""
+    of_case = f"LEFT JOIN {splits} AS s ON s.id = coalesce(r.id, p.id)" if splits else ""
     joined = f"""
         SELECT r.ordinal AS reference_row, p.ordinal AS prediction_row,
             CASE WHEN r.id IS NULL THEN 'unrelated' ELSE coalesce(p.outcome, 'missing') END AS outcome,
             p.source_rows AS prediction_rows, r.source_rows AS reference_rows,
-            CASE WHEN {_JUDGED} THEN p.payload END AS payload, r.payload AS reference_payload, {split} AS split,
-            {expressions}
-        FROM {wide_sql(references, connection, fields, payloads, splits)} AS r
-        FULL JOIN {wide_sql(predictions, connection, fields, payloads, splits)} AS p ON r.id = p.id"""
+            CASE WHEN {_JUDGED} THEN p.payload END AS payload, r.payload AS reference_payload,
+            {"s.split" if splits else _NONE} AS split, {expressions}
+        FROM {wide_sql(references, connection, fields, payloads)} AS r
+        FULL JOIN {wide_sql(predictions, connection, fields, payloads)} AS p ON r.id = p.id {of_case}"""
     grouped = f"""
         SELECT outcome, payload, reference_payload, {of_split}
             {", ".join(column for field in keys for column in field.columns)},
@@ -144,17 +145,14 @@ def _by_field(expressions: Mapping[int, str]) -> str:
     return f"CAST(CASE {whens} END AS VARCHAR)"
 
 
-def wide_sql(
-    table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, payloads: bool, splits: bool = False
-) -> str:
-    """Give a subquery with a row per case and a column `v0 v1 …` per field, and with `splits` the case's split."""
-    traits = ("split",) if splits else ()
+def wide_sql(table: RoleTable, connection: duckdb.DuckDBPyConnection, fields: Fields, payloads: bool) -> str:
+    """Give a subquery with a row per case and a column `v0 v1 …` per field."""
     reference = table.layout.role == "reference"
     if table.layout.form != "long":
         names = tuple(f"v{index}" for index in range(len(fields)))
-        scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *traits, *names, "payload"))
+        scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *names, "payload"))
         values = ", ".join(f"{reference_value(table, name).sql} AS {name}" if reference else name for name in names)
-        given = ", ".join(("id", "locale", "jurisdiction", "outcome", *traits, "payload"))
+        given = "id, locale, jurisdiction, outcome, payload"
         return f"(SELECT ordinal, 1 AS source_rows, {given}, {values} FROM {scan})"
     value = reference_value(table, "value").sql if reference else "value"
     values = ", ".join(
@@ -165,10 +163,10 @@ def wide_sql(
         member = f"CAST(to_json(field) AS VARCHAR) || ': ' || {table.value('value', 'value').as_json()}"
         members = f"string_agg({member}, ', ' ORDER BY field) FILTER (value IS NOT NULL)"
         payload = f"'{{' || coalesce({members}, '') || '}}'"
-    scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", *traits, "field", "value"))
+    scan = table.scan(connection, ("id", "locale", "jurisdiction", "outcome", "field", "value"))
     return f"""(
         SELECT min(ordinal) AS ordinal, count(*) AS source_rows, id,
-            min(locale) AS locale, min(jurisdiction) AS jurisdiction,{" min(split) AS split," if splits else ""}
+            min(locale) AS locale, min(jurisdiction) AS jurisdiction,
             coalesce(min(outcome) FILTER (outcome <> 'judged'), 'judged') AS outcome, {payload} AS payload, {values}
         FROM {scan} GROUP BY id)"""
 
@@ -272,6 +270,21 @@ def finish_tokens(connection: duckdb.DuckDBPyConnection) -> None:
         differs = f"starts_with({column}, '\"') AND contains({column}, '\\u00')"
         if connection.execute(f"SELECT count(*) FROM pairs WHERE {differs}").fetchall() != [(0,)]:
             connection.execute(f"UPDATE pairs SET {column} = {lower_case_escapes_sql(column)} WHERE {differs}")
+
+
+def set_apart(connection: duckdb.DuckDBPyConnection, arm: str) -> None:
+    """Put the pairs of one arm aside, with its name, so that those of the next can be created."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS pairs_of_arms AS SELECT *, CAST(NULL AS VARCHAR) AS arm FROM pairs LIMIT 0"
+    )
+    connection.execute("INSERT INTO pairs_of_arms SELECT *, $1 FROM pairs", [arm])
+    connection.execute("DROP TABLE pairs")
+
+
+def gather_arms(connection: duckdb.DuckDBPyConnection, arms: Sequence[str]) -> None:
+    """Make the pairs of all arms the table; it has a column `arm` where there are any."""
+    if arms:
+        connection.execute("ALTER TABLE pairs_of_arms RENAME TO pairs")
 
 
 def counts_by_field(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

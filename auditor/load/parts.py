@@ -7,7 +7,7 @@ per field of the spec, and `payload`. `why` says of an outcome what its finish r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -62,8 +62,9 @@ class Part:
     ordinal: str = "ordinal"  # SQL of the 1-based number of a row
     header: tuple[str, ...] = ()  # of CSV and Parquet
     completions: CompletionKeys | None = None
-    census: Census | None = None  # of completions
+    censuses: Mapping[str | None, Census] = field(default_factory=dict)  # of completions, by arm
     left_out: int = 0  # rows that are other attempts of a case
+    other_arms: int = 0  # rows that are of other arms
     epochs: int = 1  # of each row of references: a row stands for so many cases
     epochs_of_log: int = 0  # of predictions: how often each sample was asked
 
@@ -86,8 +87,8 @@ class RoleTable:
 
     @property
     def count(self) -> int:
-        """Rows in all files, those apart that are other attempts."""
-        return sum(part.count - part.left_out for part in self.parts)
+        """Rows in all files, those apart that are other attempts, or of other arms."""
+        return sum(part.count - part.left_out - part.other_arms for part in self.parts)
 
     @property
     def names(self) -> frozenset[str]:

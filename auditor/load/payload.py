@@ -46,12 +46,26 @@ def braced_text(text: str) -> str:
 
 
 class PayloadReader:
-    """Reads the texts of replies into the tokens of the fields, and counts in `census` what they held."""
+    """Reads the texts of replies into the tokens of the fields, and counts in `census` what they held.
+
+    `census` is the one of the arm that `of_arm` named last; `censuses` has that of each.
+    """
 
     def __init__(self, contract: Contract, paths: Mapping[str, Sequence[str]]) -> None:
         self.contract, self.paths = contract, paths
         self.census = Census()
-        self._known = {part for first, *_ in paths.values() for part in (first, first.partition(".")[0])}
+        self.censuses: dict[str | None, Census] = {}
+        known = [*(first for first, *_ in paths.values()), *contract.not_judged]
+        self._known = {part for path in known for part in (path, path.partition(".")[0])}
+
+    def of_arm(self, arm: str | None) -> None:
+        """Count what is read next among the replies of an arm."""
+        self.census = self.censuses.setdefault(arm, Census())
+
+    @property
+    def taken(self) -> int:
+        """Replies that were read, whichever arm they are of."""
+        return sum(census.taken for census in self.censuses.values())
 
     def objects(self, texts: Sequence[str]) -> Sequence[tuple[str | None, str]]:
         """Give the text of the object in each reply, or None and why the spec's own function gives none."""

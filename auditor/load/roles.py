@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from auditor.errors import LoadError, Mistake
+from auditor.load.arms import Arms, one_reference_each, predictions_of_arms
 from auditor.load.attempts import graded_attempts, referenced_epochs
 from auditor.load.columnar import ColumnarFile, open_columnar
 from auditor.load.completions import open_columnar_completions
@@ -36,11 +37,15 @@ class Headed:
 
 @dataclass(frozen=True)
 class Roles:
-    """Both sides, opened, and how they may be brought together: `one source`, `row by row` or `joined`."""
+    """Both sides, opened, and how they may be brought together: `one source`, `row by row` or `joined`.
+
+    `arms` has the predictions of each arm by its name; without arms, all of them under None.
+    """
 
     predictions: RoleTable
     references: RoleTable
     way: str
+    arms: Arms
 
 
 def open_roles(
@@ -59,6 +64,7 @@ def open_roles(
     plain = (
         not payloads
         and spec.cases.split is None
+        and not spec.cases.arm
         and all(
             head.layout.form == "long" and not head.layout.outcome_names for head in (*left.values(), *right.values())
         )
@@ -66,7 +72,7 @@ def open_roles(
     if plain and list(left) == list(right):
         heads = [replace(head, layout=replace(head.layout, other="reference")) for head in left.values()]
         predictions = role_table([_open(head, connection, False, None, spec.cases) for head in heads])
-        return Roles(_with_rows(predictions), references_of(predictions), "one source")
+        return Roles(_with_rows(predictions), references_of(predictions), "one source", {None: predictions})
     predictions = role_table(
         [_open(head, connection, payloads, right.get(identity), spec.cases) for identity, head in left.items()]
     )
@@ -74,11 +80,14 @@ def open_roles(
         [_open(head, connection, payloads, left.get(identity), spec.cases) for identity, head in right.items()]
     )
     _refuse_shared_columns(predictions, references)
+    predictions, arms = predictions_of_arms(_with_rows(predictions), spec.cases.arm, connection)
     if spec.cases.attempts is not None:
-        predictions = graded_attempts(predictions, spec.cases.attempts, connection)
+        arms = {arm: graded_attempts(table, spec.cases.attempts, connection) for arm, table in arms.items()}
+    predictions = arms.get(None, predictions)
+    references = one_reference_each(_with_rows(references), tuple(spec.fields), connection)
     references = referenced_epochs(references, predictions, connection)
     aligned = plain and predictions.count == references.count
-    return Roles(_with_rows(predictions), _with_rows(references), "row by row" if aligned else "joined")
+    return Roles(predictions, references, "row by row" if aligned else "joined", arms)
 
 
 def _headed(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.errors import LoadError
+from auditor.load.arm_names import arm_texts
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_of
 from auditor.load.json_lines import members
@@ -63,6 +64,12 @@ def case_columns(file: SourceFile, layout: Layout, rows: Rows) -> list[RawValues
 def trait_columns(layout: Layout, rows: Rows) -> list[RawValues]:
     """Give the columns of the traits that the spec names, in their order."""
     return [texts_of(rows.columns[column]) for column in layout.trait_names]
+
+
+def arms_of(layout: Layout, rows: Rows) -> list[str | None]:
+    """Give the name of the arm of each row, None where the spec names no arm or the row none."""
+    columns = [texts_of(rows.columns[column]) for name, column in layout.traits if name.startswith("arm")]
+    return arm_texts(columns) if columns else [None] * len(rows.columns[layout.id])
 
 
 def _id(raw: str | None) -> str | None:

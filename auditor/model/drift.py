@@ -27,10 +27,12 @@ class ColumnKey:
     field: str
     consumer: str
     split: str = "all"
+    arm: str | None = None
 
     def __str__(self) -> str:
         """Name the column."""
-        return f"{self.field}, {self.consumer}" + ("" if self.is_whole else f", split {self.split}")
+        arm = "" if self.arm is None else f", arm {self.arm}"
+        return f"{self.field}, {self.consumer}{arm}" + ("" if self.is_whole else f", split {self.split}")
 
     @property
     def is_whole(self) -> bool:
@@ -40,7 +42,7 @@ class ColumnKey:
 
 def key_of(column: Column) -> ColumnKey:
     """Give what identifies a column: the one place that says so."""
-    return ColumnKey(column.field, column.consumer, column.split)
+    return ColumnKey(column.field, column.consumer, column.split, column.arm)
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,12 @@ class ColumnDrift:
     paired: Paired | None
     flips: tuple[Flip, ...]
     left_out: int = 0  # cases of the column in one run that are in another split in the other
+    arm: str | None = None
 
     @property
     def key(self) -> ColumnKey:
         """What identifies the column."""
-        return ColumnKey(self.field, self.consumer, self.split)
+        return ColumnKey(self.field, self.consumer, self.split, self.arm)
 
     @property
     def flipped(self) -> int:
@@ -222,6 +225,12 @@ class ColumnSplit:
     prediction: Effect
     interaction: Effect
     dominates: str  # parser, prediction, interaction, neither, unknown
+    arm: str | None = None
+
+    @property
+    def key(self) -> ColumnKey:
+        """What identifies the column."""
+        return ColumnKey(self.field, self.consumer, self.split, self.arm)
 
 
 @dataclass(frozen=True)

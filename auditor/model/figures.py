@@ -83,6 +83,11 @@ def every(count: int, noun: str, nouns: str = "") -> str:
 
 def no_right_answer(column: Column) -> str:
     """Say why a column has no right answer at all, or give nothing where it has one: 0 % is never a clean result."""
+    why = _no_right_answer(column)
+    return f"arm {column.arm}: {why}" if why and column.arm is not None else why
+
+
+def _no_right_answer(column: Column) -> str:
     field, consumer = column.field, column.consumer
     given = column.judged - column.verdicts["absent"] - column.verdicts["abstained"]
     if column.verdicts["ok"]:

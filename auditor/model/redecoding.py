@@ -63,11 +63,12 @@ class RedecodedColumn:
     regressions: tuple[Rereading, ...]
     intended: tuple[Rereading, ...]  # newly rejected junk
     newly_accepted: tuple[Rereading, ...]
+    arm: str | None = None
 
     @property
     def key(self) -> ColumnKey:
         """What identifies the column."""
-        return ColumnKey(self.field, self.consumer)
+        return ColumnKey(self.field, self.consumer, arm=self.arm)
 
     @property
     def is_same(self) -> bool:

@@ -9,6 +9,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from auditor.model.agreement import Agreement
+from auditor.model.cases import ArmSummary as ArmSummary
+from auditor.model.cases import CaseCounts as CaseCounts
 from auditor.model.decoding import Decoding
 from auditor.model.dependence import ProbeSummary
 from auditor.model.gate import Gate
@@ -34,7 +37,9 @@ class Interval:
 
 @dataclass(frozen=True)
 class Column:
-    """One (field, consumer): counts of cases, and rates that are None where they are undefined or withheld.
+    """One (field, consumer), of one arm where there are any: counts of cases, and rates.
+
+    A rate is None where it is undefined or withheld.
 
     >>> verdicts = {"ok": 2, "wrong": 1, "rejected": 1, "null": 0, "dropped": 0, "crashed": 0, "timed_out": 0}
     >>> column = Column(
@@ -74,6 +79,8 @@ class Column:
     label_note: str = ""  # what the label comes to: as of when, or what stands for what
     comparable: bool = True  # whether the content gate is open for this column
     not_comparable: str = ""  # why it is not
+    arm: str | None = None  # whose predictions; None where the run has no arms
+    agreement: Agreement | None = None  # where the spec asks for it, and the field's type has one
 
     @property
     def accepted(self) -> int:
@@ -135,7 +142,10 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class FieldSummary:
-    """What holds for a field whichever consumer reads it."""
+    """What holds for a field, of one arm where there are any, whichever consumer reads it.
+
+    `disagreements` and `distinct` are over the strings of all arms: they are about the parsers.
+    """
 
     field: str
     type: str
@@ -147,6 +157,7 @@ class FieldSummary:
     shapes: tuple[ShapeRow, ...]
     disagreements: tuple[Disagreement, ...]
     distinct: int
+    arm: str | None = None
 
 
 @dataclass(frozen=True)
@@ -202,6 +213,7 @@ class Finding:
     witnesses: tuple[Witness, ...] = ()
     shapes: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)  # {"rejected": {"dddd": 12}}
     location: Location | None = None
+    affected_by_arm: dict[str, int] = dataclasses.field(default_factory=dict)  # where there are arms, and it is known
 
     @property
     def anchor(self) -> str:
@@ -222,21 +234,6 @@ class ConsumerSummary:
     not_varied: tuple[str, ...] = ()
     not_fixed: tuple[str, ...] = ()
     label_note: str = ""
-
-
-@dataclass(frozen=True)
-class CaseCounts:
-    """Cases by outcome; `expected` is the number of ids with a reference row."""
-
-    expected: int
-    judged: int
-    missing: int
-    unrelated: int
-    transport: int = 0
-    truncated: int = 0
-    refused: int = 0
-    malformed: int = 0
-    unknown: int = 0
 
 
 @dataclass(frozen=True)
@@ -296,6 +293,7 @@ class Run:
     gate: Gate | None = None  # None: stored before there was one
     gold_in_input: dict[str, int] = dataclasses.field(default_factory=dict)  # by field, where inputs are known
     redecoded_of: str = ""  # the run whose raw outputs were decoded again
+    arms: tuple[ArmSummary, ...] = ()
     schema: int = SCHEMA
 
     @property
@@ -304,10 +302,17 @@ class Run:
         base = self.environment
         return base.clock, base.zone, base.locale, base.hash_seed
 
-    def column(self, field_name: str, consumer: str) -> Column:
-        """Give the column of a field and a consumer; KeyError names the columns there are."""
+    def column(self, field_name: str, consumer: str, arm: str | None = None) -> Column:
+        """Give the column of a field, a consumer and, in a run of arms, an arm; KeyError names the columns there are.
+
+        It is the one of all cases, not of a split.
+        """
         for column in self.columns:
-            if (column.field, column.consumer) == (field_name, consumer):
+            if (column.field, column.consumer, column.arm) == (field_name, consumer, arm):
                 return column
-        known = ", ".join(f"{column.field}/{column.consumer}" for column in self.columns)
-        raise KeyError(f"no column {field_name}/{consumer}; there are: {known}")
+        known = ", ".join(dict.fromkeys("/".join(_place(column)) for column in self.columns))
+        raise KeyError(f"no column {'/'.join(filter(None, (field_name, consumer, arm)))}; there are: {known}")
+
+
+def _place(column: Column) -> tuple[str, ...]:
+    return (column.field, column.consumer, *(() if column.arm is None else (column.arm,)))

@@ -8,6 +8,7 @@ import json
 from dataclasses import fields
 from typing import Any, Final
 
+from auditor.model.agreement import Agreement
 from auditor.model.document import to_document
 from auditor.model.run import Column, ConsumerSummary, Run
 from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS
@@ -23,6 +24,9 @@ _SCORED: Final = ("ok", "wrong", "recoverable", "accepted", "lost_to_value")
 #: Cells that are made for a reader of the table: a row stands alone, without the head of a report.
 _OF_ENVIRONMENTS: Final = ("range_low", "range_high", "range_flips", "depends", "probe", "not_varied")
 
+#: Cells that are there only where a column has them.
+_AGREEMENT: Final = tuple(f"agreement_{item.name}" for item in fields(Agreement))
+
 #: Cells that a program reads: cut short, they would be no JSON any more.
 _WHOLE: Final = frozenset({"by_environment", "flips", "turns"})
 
@@ -36,6 +40,7 @@ def csv_text(run: Run) -> str:
     Where rates are withheld, so are the counts that they are made of.
     """
     consumers = {consumer.name: consumer for consumer in run.consumers}
+    left_out = () if any(column.agreement for column in run.columns) else _AGREEMENT
     rows = [
         _flat(document) | _of_environments(run, column, consumers.get(column.consumer))
         for document, column in zip(to_document(run)["columns"], run.columns, strict=True)
@@ -44,8 +49,8 @@ def csv_text(run: Run) -> str:
         rows = [_withheld(row) for row in rows]
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*_flat(_column_keys()), *_OF_ENVIRONMENTS])
-    writer.writerows([cell(*item) for item in row.items()] for row in rows)
+    writer.writerow([name for name in (*_flat(_column_keys()), *_OF_ENVIRONMENTS) if name not in left_out])
+    writer.writerows([cell(*item) for item in row.items() if item[0] not in left_out] for row in rows)
     return out.getvalue()
 
 
@@ -65,6 +70,8 @@ def _flat(column: dict[str, Any]) -> dict[str, Any]:
             flat.update({f"blocked_{name}": value.get(name, 0) for name in BLOCKING})
         elif key in _PAIRS:
             flat[f"{key}_low"], flat[f"{key}_high"] = value or (None, None)
+        elif key == "agreement":
+            flat.update({name: (value or {}).get(name.removeprefix("agreement_")) for name in _AGREEMENT})
         elif key == "untrusted":
             flat[key] = " ".join(value)
         elif key == "hints":

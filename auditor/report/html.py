@@ -15,6 +15,7 @@ from auditor.model import figures
 from auditor.model.run import Column, Disagreement, FieldSummary, Run
 from auditor.model.verdicts import BLOCKING, FIELD_VERDICTS
 from auditor.report import environments, movement, view
+from auditor.report.agreement import agreement_rows
 from auditor.report.broken import broken_groups
 from auditor.report.groups import grouped
 from auditor.report.text import DATA_LIMIT, HIDDEN, PROSE_LIMIT, escape_character, shorten
@@ -114,7 +115,9 @@ def _context(run: Run) -> dict[str, Any]:
         "severities": view.severity_counts(run.findings),
         "consumers": view.consumer_names(run),
         "summaries": {consumer.name: consumer for consumer in run.consumers},
-        "columns": {(column.field, column.consumer): column for column in run.columns if column.split == "all"},
+        "columns": {
+            (column.field, column.arm, column.consumer): column for column in run.columns if column.split == "all"
+        },
         "blocked_cases": view.blocked_cases(run),
         "figures": figure_rows,
         "matrix": matrix,
@@ -154,6 +157,7 @@ def figure_rows(columns: tuple[Column, ...]) -> list[tuple[str, list[str]]]:
         row("usable rate %", figures.usable),
         row("ceiling %", figures.ceiling),
         row(" 95 %", lambda column: figures.interval(column.ceiling_interval)),
+        *agreement_rows(columns),
     ]
     return [(name, cells) for name, cells in rows if not name.startswith("blocked: ") or set(cells) != {"0"}]
 

@@ -9,6 +9,7 @@ from auditor.model import figures
 from auditor.model.figures import plural
 from auditor.model.run import Column, Run, Share
 from auditor.report import environments, view
+from auditor.report.agreement import agreement_text
 from auditor.report.broken import broken_groups
 from auditor.report.groups import Group, grouped
 from auditor.report.text import visible
@@ -109,10 +110,13 @@ def fitting(blocks: list[str], room: int) -> list[str]:
 def _head(run: Run) -> str:
     blocked = view.blocked_cases(run)
     classes = view.counted(blocked)
+    cases = (
+        f"{plural(run.cases.expected, 'case')}, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
+        f"{f' ({classes})' if classes else ''}, {run.cases.unrelated:,} unrelated.\n"
+    )
     lines = [
         f"## {prose(run.name, 200) or 'Audit'}: {prose(view.bugs_line(run))}\n",
-        f"{plural(run.cases.expected, 'case')}, {run.cases.judged:,} judged, {sum(blocked.values()):,} blocked"
-        f"{f' ({classes})' if classes else ''}, {run.cases.unrelated:,} unrelated.\n",
+        *([*(f"- {prose(line)}" for line in view.case_lines(run)), ""] if run.arms else [cases]),
     ]
     if run.rates_withheld:
         lines.append(f"**{prose(view.WITHHELD)}**\n")
@@ -168,13 +172,14 @@ def _columns(run: Run, room: int) -> str:
 def _row(column: Column, run: Run) -> str:
     rate = _unit(figures.rate(column))
     notes = [cell(note) for note in view.badges(column, run)]
+    agreement = agreement_text(run, column)
     if column.untrusted:
         rate = f"~~{rate}~~"
         notes.insert(0, f"**untrusted**: {', '.join(cell(reason) for reason in column.untrusted)}")
     if moves := environments.range_text(run, column):
         rate = f"{rate} ({prose(moves)})"
     cells = (
-        cell(column.field),
+        cell(view.of_arm(column.field, column.arm)),
         cell(column.consumer),
         rate,
         figures.right_of(column),
@@ -184,7 +189,7 @@ def _row(column: Column, run: Run) -> str:
         view.shape_loss(column),
         figures.scored(column, column.lost_to_value),
         f"{_unit(figures.usable(column))} of {column.support:,}",
-        "; ".join([*notes, view.other_verdicts(column)]).strip("; "),
+        "; ".join(filter(None, [*notes, view.other_verdicts(column), agreement])),
     )
     return f"| {' | '.join(cells)} |"
 

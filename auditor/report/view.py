@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from auditor.model.decoding import Decoding
 from auditor.model.figures import NO_RATE, coverage, no_right_answer, percent, plural, scored, usable
-from auditor.model.run import SEVERITIES, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
+from auditor.model.run import SEVERITIES, CaseCounts, Column, ConsumerSummary, FieldSummary, Finding, Run, Witness
 from auditor.model.verdicts import BLOCKED_VERDICTS, FIELD_VERDICTS
 from auditor.report import environments
 from auditor.report.movement import dependences
@@ -32,11 +32,20 @@ EQUALITY = "string equality"
 
 @dataclass(frozen=True)
 class FieldView:
-    """A field with its columns; `summary` is None when the run has columns of a field and nothing else on it."""
+    """A field, of one arm where there are any, with its columns.
 
-    name: str
+    `summary` is None when the run has columns of a field and nothing else on it.
+    """
+
+    field: str
     summary: FieldSummary | None
     columns: tuple[Column, ...]
+    arm: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Name it: ``total``, or ``total · arm gpt-5``."""
+        return of_arm(self.field, self.arm)
 
     @property
     def contract(self) -> str:
@@ -49,13 +58,24 @@ class FieldView:
         return " · ".join(part for part in (self.summary.type, grain, reader) if part)
 
 
+def of_arm(field: str, arm: str | None) -> str:
+    """Name a field, and whose predictions of it."""
+    return field if arm is None else f"{field} · arm {arm}"
+
+
 def field_views(run: Run) -> tuple[FieldView, ...]:
-    """Give the fields in the order of the run, each with its columns."""
-    summaries = {summary.field: summary for summary in run.fields}
-    names = dict.fromkeys([*summaries, *(column.field for column in run.columns)])
+    """Give the fields in the order of the run, of each arm by itself, with their columns."""
+    summaries = {(summary.field, summary.arm): summary for summary in run.fields}
+    places = dict.fromkeys([*summaries, *((column.field, column.arm) for column in run.columns)])
+    order = list(dict.fromkeys(field for field, _ in places))
     return tuple(
-        FieldView(name, summaries.get(name), tuple(column for column in run.columns if column.field == name))
-        for name in names
+        FieldView(
+            field,
+            summaries.get((field, arm)),
+            tuple(column for column in run.columns if (column.field, column.arm) == (field, arm)),
+            arm,
+        )
+        for field, arm in sorted(places, key=lambda place: order.index(place[0]))
     )
 
 
@@ -112,7 +132,9 @@ def no_bugs(run: Run) -> str:
     """Say what it means that there is no finding: nothing good where some column has no right answer."""
     if not any(column.judged for column in run.columns):
         return f"{NO_FINDING} no case was judged."
-    without = [f"{column.field} for {column.consumer}" for column in run.columns if no_right_answer(column)]
+    without = [
+        f"{of_arm(column.field, column.arm)} for {column.consumer}" for column in run.columns if no_right_answer(column)
+    ]
     if not without:
         return f"No bugs found {few_judged(run)}." if few_judged(run) else NO_BUGS
     more = f" and {plural(len(without) - 3, 'more column')}" if len(without) > 3 else ""
@@ -130,11 +152,11 @@ def bugs_line(run: Run) -> str:
 
 def few_judged(run: Run) -> str:
     """Say what a headline holds for where more than a tenth of the cases was not judged: nothing else was looked at."""
-    blocked = sum(blocked_cases(run).values())
-    if MANY_BLOCKED * blocked <= run.cases.expected:
-        return ""
-    judged = "one judged case" if run.cases.judged == 1 else f"{run.cases.judged:,} judged cases"
-    return f"in the {judged} of {run.cases.expected:,}"
+    for arm, cases in [(f" by arm {one.arm}", one.cases) for one in run.arms] or [("", run.cases)]:
+        if MANY_BLOCKED * sum(_blocked_cases(cases).values()) > cases.expected:
+            judged = "one judged case" if cases.judged == 1 else f"{cases.judged:,} judged cases"
+            return f"in the {judged} of {cases.expected:,}{arm}"
+    return ""
 
 
 def more(count: int, noun: str = "") -> str:
@@ -242,7 +264,26 @@ def affected(finding: Finding) -> str:
 
 def blocked_cases(run: Run) -> dict[str, int]:
     """Count the cases that never came to a field, by class."""
-    return {name: getattr(run.cases, name) for name in BLOCKED_VERDICTS}
+    return _blocked_cases(run.cases)
+
+
+def _blocked_cases(cases: CaseCounts) -> dict[str, int]:
+    return {name: getattr(cases, name) for name in BLOCKED_VERDICTS}
+
+
+def case_lines(run: Run) -> tuple[str, ...]:
+    """Say how many cases there are and what came of them: of each arm by itself, where there are any."""
+    if not run.arms:
+        return (_case_line(run.cases),)
+    return tuple(f"arm {one.arm}: {_case_line(one.cases)}" for one in run.arms)
+
+
+def _case_line(cases: CaseCounts) -> str:
+    counts = _blocked_cases(cases)
+    total = sum(counts.values())
+    classes = f": {counted(counts)}" if total else ""
+    unrelated = f" · {cases.unrelated:,} unrelated, ignored" if cases.unrelated else ""
+    return f"{cases.expected:,} expected · {cases.judged:,} judged · {total:,} blocked{classes}{unrelated}"
 
 
 def environment_parts(run: Run) -> dict[str, str]:

@@ -30,10 +30,14 @@ class PatternCounts:
 
 
 def count_patterns(
-    connection: DuckDBPyConnection, readers: Mapping[str, Sequence[str]], *, split: str | None = None
+    connection: DuckDBPyConnection,
+    readers: Mapping[str, Sequence[str]],
+    *,
+    split: str | None = None,
+    arm: str | None = None,
 ) -> dict[str, PatternCounts]:
-    """Count the cases of every field by pattern, those of one split alone where it is given."""
-    chosen = "" if split is None else f"WHERE split = {literal(split)} "
+    """Count the cases of every field by pattern, those of one split or of one arm alone where it is given."""
+    chosen = where_sql(split=split, arm=arm)
     rows = connection.execute(
         "SELECT field, pattern, sum(n)::BIGINT, coalesce(sum(n) FILTER (same_text), 0)::BIGINT "
         f"FROM judged {chosen}GROUP BY field, pattern ORDER BY field, pattern"
@@ -48,6 +52,13 @@ def count_patterns(
         name: PatternCounts(name, tuple(consumers), counts[name], same[name], sum(counts[name].values()))
         for name, consumers in readers.items()
     }
+
+
+def where_sql(*, split: str | None = None, arm: str | None = None) -> str:
+    """Give the WHERE of ``judged`` for one split, one arm, or both; nothing for all cases."""
+    named = {"split": split, "arm": arm}
+    conditions = [f"{name} = {literal(value)}" for name, value in named.items() if value is not None]
+    return f"WHERE {' AND '.join(conditions)} " if conditions else ""
 
 
 @dataclass(frozen=True)

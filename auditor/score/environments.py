@@ -178,7 +178,7 @@ def _add_flips(
         WITH um AS ({moved}{i}), tm AS ({references})
         SELECT $environment, $factor, case_row, n, before, after FROM (
             SELECT substr(j.pattern, {position}, 1) AS before, j.n, j.case_row, {letter} AS after
-            FROM (SELECT *, rowid AS case_row FROM judged WHERE field = $field) j
+            FROM (SELECT *, rowid AS case_row FROM judged WHERE field = $field AND arm IS NOT DISTINCT FROM $arm) j
             LEFT JOIN um ON um.unit = j.p_unit
             LEFT JOIN tm ON tm.unit = j.r_unit
             LEFT JOIN outcomes u ON u.unit = j.p_unit
@@ -186,4 +186,5 @@ def _add_flips(
             WHERE um.unit IS NOT NULL OR tm.unit IS NOT NULL
         ) WHERE before <> after
     """
-    connection.execute(query, {"field": column.field, "environment": environment.name, "factor": factor})
+    values = {"field": column.field, "arm": column.arm, "environment": environment.name, "factor": factor}
+    connection.execute(query, values)

@@ -11,6 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from auditor.model.run import Disagreement, ShapeRow, Share
 from auditor.model.verdicts import LETTER_OF, NOT_RECORDED
+from auditor.score.columns import where_sql
 from auditor.score.intervals import share
 
 #: Shapes shown per field; the rest is one row named so.
@@ -30,11 +31,11 @@ _UNKNOWN = LETTER_OF[NOT_RECORDED]
 _LOST = "rndct"
 
 
-def json_type_census(connection: DuckDBPyConnection) -> dict[str, dict[str, Share]]:
-    """How often the model sends each JSON type in each field, of the judged cases that send anything."""
+def json_type_census(connection: DuckDBPyConnection, arm: str | None = None) -> dict[str, dict[str, Share]]:
+    """How often the model (of an arm) sends each JSON type in each field, of the judged cases that send anything."""
     rows = connection.execute(
-        "SELECT j.field, o.json_type, sum(j.n)::BIGINT FROM judged j JOIN outcomes o ON o.unit = j.p_unit "
-        "WHERE j.outcome = 'judged' GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2"
+        f"SELECT j.field, o.json_type, sum(j.n)::BIGINT FROM (FROM judged {where_sql(arm=arm)}) j "
+        "JOIN outcomes o ON o.unit = j.p_unit WHERE j.outcome = 'judged' GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2"
     ).fetchall()
     counts: dict[str, dict[str, int]] = defaultdict(dict)
     for name, kind, n in rows:
@@ -77,19 +78,25 @@ def shape_rows(
     index: Mapping[str, int],
     *,
     by_role: Collection[str] = (),
+    arm: str | None = None,
 ) -> dict[str, tuple[ShapeRow, ...]]:
-    """Give the shapes of each field's predictions, most rows first, with what each consumer makes of them."""
+    """Give the shapes of each field's predictions, most rows first, with what each consumer makes of them.
+
+    With an `arm` they are those of its predictions alone.
+    """
+    own = where_sql(arm=arm)
+    given = f" AND unit IN (SELECT p_unit FROM judged {own})" if arm is not None else ""
     shapes: dict[str, dict[str, _ShapeCounts]] = {name: defaultdict(_ShapeCounts) for name in readers}
     for field_name, shape, strings, example, alike in connection.execute(
         f"SELECT field, shape, count({_strings(connection, by_role)}), "
         f"left(min_by(token, (length(token), token)), {LONGEST_EXAMPLE + 1}), "
-        f"bool_and({_alike(readers, index)}) FROM own_outcomes WHERE role_prediction GROUP BY field, shape"
+        f"bool_and({_alike(readers, index)}) FROM own_outcomes WHERE role_prediction{given} GROUP BY field, shape"
     ).fetchall():
         counts = shapes[field_name][shape]
         counts.strings, counts.alike = strings, bool(alike)
         counts.example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
     for field_name, shape, pattern, n in connection.execute(
-        "SELECT field, shape, pattern, sum(n)::BIGINT FROM judged WHERE shape IS NOT NULL GROUP BY ALL"
+        f"SELECT field, shape, pattern, sum(n)::BIGINT FROM (FROM judged {own}) WHERE shape IS NOT NULL GROUP BY ALL"
     ).fetchall():
         counts = shapes[field_name][shape]
         counts.rows += n
@@ -98,7 +105,7 @@ def shape_rows(
             counts.ok[consumer] += n if letter == "o" else 0
             if letter == _UNKNOWN:
                 counts.not_recorded[consumer] += n
-    _add_accepted_alone(connection, shapes, readers, index)
+    _add_accepted_alone(connection, shapes, readers, index, own)
     return {name: _rows(found, readers[name]) for name, found in shapes.items()}
 
 
@@ -107,11 +114,12 @@ def _add_accepted_alone(
     shapes: Mapping[str, Mapping[str, _ShapeCounts]],
     readers: Mapping[str, Sequence[str]],
     index: Mapping[str, int],
+    own: str,
 ) -> None:
     """Add the judged predictions that a consumer takes by themselves and loses with their payload."""
     names = {number: name for name, number in index.items()}
     for field_name, number, shape, pattern, n in connection.execute(
-        "SELECT field, consumer, shape, pattern, sum(n)::BIGINT FROM judged "
+        f"SELECT field, consumer, shape, pattern, sum(n)::BIGINT FROM (FROM judged {own}) "
         "JOIN alone ON unit = p_unit AND status = 'v' GROUP BY ALL"
     ).fetchall():
         consumer = names[number]

@@ -36,11 +36,12 @@ def create_judged(
     """Create the table ``judged`` (see the room's docstring) for every field of the spec."""
     connection.execute(
         "CREATE OR REPLACE TABLE judged (field VARCHAR, outcome VARCHAR, p_unit BIGINT, r_unit BIGINT, n BIGINT, "
-        "first_row BIGINT, place VARCHAR, pattern VARCHAR, shape VARCHAR, same_text BOOLEAN, split VARCHAR)"
+        "first_row BIGINT, place VARCHAR, pattern VARCHAR, shape VARCHAR, same_text BOOLEAN, split VARCHAR, "
+        "arm VARCHAR)"
     )
     for names in _groups(connection, spec):
         pattern = _pattern_sql(spec, names, readers, index)
-        connection.execute(_insert_sql(names, pattern, payloads=payloads, splits=spec.cases.split is not None))
+        connection.execute(_insert_sql(names, pattern, spec, payloads=payloads))
     _check_conservation(connection)
 
 
@@ -62,14 +63,15 @@ def _groups(connection: DuckDBPyConnection, spec: AuditSpec) -> list[list[str]]:
     return [list(spec.fields)] if found[0][0] <= TOGETHER else [[name] for name in spec.fields]
 
 
-def _insert_sql(fields: Sequence[str], pattern: str, *, payloads: bool, splits: bool) -> str:
+def _insert_sql(fields: Sequence[str], pattern: str, spec: AuditSpec, *, payloads: bool) -> str:
     same_payload = " AND u.payload IS NOT DISTINCT FROM p.payload" if payloads else ""
     same_reference = " AND t.payload IS NOT DISTINCT FROM p.reference_payload" if payloads else ""
     chosen, both = _among("field", fields), "{}.field = p.field AND " if len(fields) > 1 else ""
     return f"""
         INSERT INTO judged
         SELECT p.field, p.outcome, u.unit, t.unit, p.n, p.first_row, p.place, {pattern}, u.shape,
-            {_same_text("p.prediction", "p.reference")}, {"p.split" if splits else "NULL"}
+            {_same_text("p.prediction", "p.reference")},
+            {"p.split" if spec.cases.split else "NULL"}, {"p.arm" if spec.cases.arm else "NULL"}
         FROM (SELECT * FROM pairs WHERE {chosen}) p
         LEFT JOIN (SELECT * FROM outcomes WHERE {chosen}) u
             ON {both.format("u")}u.token = p.prediction AND u.role_prediction{same_payload}

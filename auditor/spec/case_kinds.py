@@ -49,6 +49,19 @@ def _words(value: object, complain: Complain) -> tuple[str, ...] | None:
     return None
 
 
+def _columns(value: object, complain: Complain) -> tuple[str, ...] | None:
+    names = [value] if isinstance(value, str) else value
+    if (
+        isinstance(names, list | tuple)
+        and names
+        and all(isinstance(name, str) and name for name in names)
+        and len(set(names)) == len(names)
+    ):
+        return tuple(names)
+    complain(f"must be a column or a list of columns, not {shown(value)}", 'such as ["model", "model_version"]')
+    return None
+
+
 def _enough(value: object, complain: Complain) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and value >= LEAST_JUDGED:
         return value
@@ -64,6 +77,7 @@ def _share(value: object, complain: Complain) -> float | None:
 
 
 _TEXT: Final[dict[str, Any]] = {"type": "string"}
+_NAME: Final[dict[str, Any]] = {"type": "string", "minLength": 1}
 
 FINISH_REASONS = Kind(
     _finish_reasons,
@@ -73,5 +87,12 @@ PAYLOAD = Kind(
     _payload, {"anyOf": [{"enum": ["strict", "fenced"]}, {"type": "string", "pattern": r"^[^:\s]+:[^:\s]+$"}]}
 )
 WORDS = Kind(_words, {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}], "examples": [["N/A", "not stated"]]})
+COLUMNS = Kind(
+    _columns,
+    {
+        "anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1, "uniqueItems": True}],
+        "examples": [["model", "model_version"]],
+    },
+)
 ENOUGH = Kind(_enough, {"type": "integer", "minimum": LEAST_JUDGED})
 SHARE = Kind(_share, {"type": "number", "minimum": 0, "maximum": 1})

@@ -35,6 +35,15 @@ def check_consumers(consumers: dict[str, Entry], fields: Mapping[str, Entry], fo
             _RULES[adapter](name, consumer, folder, mistakes)
 
 
+def check_batches(cases: Entry, consumers: Mapping[str, Entry], mistakes: Mistakes) -> None:
+    """Refuse batches where there are arms: the rows of one model would decide how those of another are read."""
+    for name, consumer in consumers.items():
+        if cases.has("arm") and consumer.get("batch"):
+            hint = "audit the predictions of each arm in a run of its own, or remove `batch`"
+            what = "makes no sense with [cases] arm: a batch would hold the rows of several arms"
+            mistakes.add(("consumers", name, "batch"), what, hint)
+
+
 def _check_keys_of_adapter(name: str, consumer: Entry, mistakes: Mistakes) -> None:
     adapter = consumer.get("adapter")
     article = "an" if adapter == "http" else "a"

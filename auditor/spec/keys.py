@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from auditor.spec.case_kinds import ENOUGH, FINISH_REASONS, PAYLOAD, SHARE, WORDS
+from auditor.spec.case_kinds import COLUMNS, ENOUGH, FINISH_REASONS, PAYLOAD, SHARE, WORDS
 from auditor.spec.http_kinds import ANSWER_PATH, CONCURRENCY, HEADERS, REQUEST, RETRIES, STATUSES, URL
 from auditor.spec.kinds import (
     BATCH_SIZE,
@@ -33,6 +33,7 @@ from auditor.spec.models import (
     DuplicateKeys,
     Engine,
     EnvironmentSpec,
+    FieldsFromSpec,
     FieldSpec,
     FieldType,
     LogFormat,
@@ -66,11 +67,15 @@ CASES: dict[str, Kind] = {
     "abstain": WORDS,
     "min_judged": ENOUGH,
     "max_blocked": SHARE,
+    "agreement": FLAG,
     "locale": TEXT,
     "jurisdiction": TEXT,
     "split": TEXT,
     "input": TEXT,
+    "arm": COLUMNS,
 }
+
+FIELDS_FROM: dict[str, Kind] = {"model": TEXT, "root": TEXT, "interpreter": TEXT, "leave_out": WORDS}
 
 FIELD: dict[str, Kind] = {
     "type": literal(FieldType),
@@ -131,6 +136,7 @@ ENVIRONMENT: dict[str, Kind] = {"clock": CLOCK, "zone": ZONE, "locale": TEXT, "h
 #: The tables of a spec, with the model that describes their keys.
 TABLES: dict[str, tuple[dict[str, Kind], type[Table]]] = {
     "cases": (CASES, CasesSpec),
+    "fields_from": (FIELDS_FROM, FieldsFromSpec),
     "fields": (FIELD, FieldSpec),
     "consumers": (CONSUMER, ConsumerSpec),
     "environment": (ENVIRONMENT, EnvironmentSpec),
@@ -140,6 +146,7 @@ TABLES: dict[str, tuple[dict[str, Kind], type[Table]]] = {
 TOP = {
     "name": "Name of the audit; it heads every report.",
     "cases": "Where completions and references are.",
+    "fields_from": "Pydantic model that defines fields: module:Model, or a table with its root and interpreter.",
     "fields": "The fields that are scored, by name.",
     "consumers": "The downstream systems that read them, by name.",
     "environment": "The base environment that every decoding happens in.",

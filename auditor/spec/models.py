@@ -97,11 +97,29 @@ class CasesSpec(Table):
     )
     split: str | None = Field(None, description="Column that says to which split (dev, held-out…) a case belongs.")
     input: str | None = Field(None, description="Column of the text that the model was given.")
+    arm: tuple[str, ...] = Field(
+        (), description="Columns of the predictions that name the model that gave them; arms are never mixed."
+    )
     abstain: tuple[str, ...] = Field((), description="Texts with which the model says that it gives no answer.")
     min_judged: int = Field(8, description="Cases that a column must judge for its content rate to be comparable.")
     max_blocked: float = Field(0.2, description="Share of blocked cases beyond which no content rate is comparable.")
+    agreement: bool = Field(
+        False,
+        description="Whether columns also say accuracy and Cohen's kappa, or mean absolute error and Spearman's rho.",
+    )
     locale: str | None = Field(None, description="Column with the case's locale; `locale` where the file has it.")
     jurisdiction: str | None = Field(None, description="Column with the jurisdiction; `jurisdiction` where it exists.")
+
+
+class FieldsFromSpec(Table):
+    """The Pydantic model that defines fields; keys of [fields.NAME] stand before what it says."""
+
+    model: str = Field(description="module:Model of Pydantic 2.")
+    root: str | None = Field(
+        None, description="Import root of the model, relative to the spec's folder, which it is by default."
+    )
+    interpreter: str | None = Field(None, description="Python interpreter that imports the model; ours by default.")
+    leave_out: tuple[str, ...] = Field((), description="Fields of the model that are none of the audit.")
 
 
 class FieldSpec(Table):
@@ -245,6 +263,7 @@ class AuditSpec(Table):
     """A whole spec. `file` is where it was read; every path in it is relative to `folder`.
 
     `left_out` are consumers of the file that are in none of the rest, since what they need is not installed.
+    `not_judged` are fields of the model of `fields_from` that are in none of the rest, each with its path in a payload.
 
     >>> cases = CasesSpec(predictions=("predictions.csv",), references=("references.csv",))
     >>> AuditSpec(name="one", file=Path("audit.toml"), folder=Path(), cases=cases, fields={}, consumers={}).cases.id
@@ -259,3 +278,5 @@ class AuditSpec(Table):
     consumers: dict[str, ConsumerSpec]
     environment: EnvironmentSpec = EnvironmentSpec()
     left_out: tuple[LeftOut, ...] = ()
+    fields_from: FieldsFromSpec | None = None
+    not_judged: dict[str, str] = {}

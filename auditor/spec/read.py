@@ -11,16 +11,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from auditor.errors import Mistake, NoSpecError, SpecError
-from auditor.spec.consumer_rules import check_consumers
+from auditor.errors import Mistake, NoSpecError, SpecError, UnsupportedField
+from auditor.spec.consumer_rules import check_batches, check_consumers
 from auditor.spec.emulation_rules import check_readers
 from auditor.spec.entry import Entry
 from auditor.spec.field_rules import check_fields
+from auditor.spec.fields_from import Defined, as_table, defined_fields
 from auditor.spec.find import find_spec
 from auditor.spec.keys import TABLES, TOP, required
 from auditor.spec.lines import KeyPath, key_lines
 from auditor.spec.mistakes import Mistakes, nearest, shown, suggest
-from auditor.spec.models import AuditSpec, CasesSpec, ConsumerSpec, EnvironmentSpec, FieldSpec
+from auditor.spec.models import AuditSpec, CasesSpec, ConsumerSpec, EnvironmentSpec, FieldsFromSpec, FieldSpec
 from auditor.spec.needs import leave_out_missing
 
 _POSITION = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
@@ -80,14 +81,25 @@ def _spec_from(mapping: Mapping[str, Any], file: Path, lines: Mapping[KeyPath, i
         mistakes.add(("name",), f"must be text in quotes, not {shown(name)}")
     cases = _table("cases", tables.get("cases"), ("cases",), mistakes)
     environment = _table("environment", tables.get("environment", {}), ("environment",), mistakes)
-    fields = _named_tables("fields", tables.get("fields"), mistakes)
+    defined, fields_from = Defined(tables.get("fields")), None
+    if "fields_from" in tables:
+        fields_from = _table("fields_from", as_table(tables["fields_from"]), ("fields_from",), mistakes)
+        defined = defined_fields(fields_from, tables.get("fields"), file.parent, mistakes)
+    fields = _named_tables("fields", defined.tables, mistakes) if defined.known else {}
     consumers = _named_tables("consumers", tables.get("consumers"), mistakes)
+    if not defined.known:  # nor can what is said of fields be checked
+        raise SpecError(mistakes.all())
     check_fields(fields, consumers, mistakes)
     check_consumers(consumers, fields, file.parent, mistakes)
+    check_batches(cases, consumers, mistakes)
     check_readers(fields, consumers, mistakes)
     if found := mistakes.all():
-        raise SpecError(found)
-    return leave_out_missing(_models(str(name), file, cases, environment, fields, consumers))
+        raise UnsupportedField(found) if defined.unsupported else SpecError(found)
+    spec = _models(str(name), file, cases, environment, fields, consumers)
+    if fields_from is not None:
+        given = FieldsFromSpec(**fields_from.values)
+        spec = spec.model_copy(update={"fields_from": given, "not_judged": defined.not_judged})
+    return leave_out_missing(spec)
 
 
 def _keys_that_are_no_text(value: object, above: KeyPath) -> Iterator[KeyPath]:

@@ -21,10 +21,15 @@ def json_schema() -> dict[str, Any]:
         "description": "What the fidelity auditor audits: cases, fields, and the consumers that read them.",
         "type": "object",
         "additionalProperties": False,
-        "required": ["name", "cases", "fields", "consumers"],
+        "required": ["name", "cases", "consumers"],
+        "anyOf": [{"required": ["fields"]}, {"required": ["fields_from"]}],
         "properties": {
             "name": {"type": "string", "minLength": 1, "description": TOP["name"]},
             "cases": _table("cases") | {"description": TOP["cases"]},
+            "fields_from": {
+                "anyOf": [{"type": "string", "pattern": "^[^:]+:[^:]+$"}, _table("fields_from")],
+                "description": TOP["fields_from"],
+            },
             "fields": _named("fields", _field_rules()),
             "consumers": _named("consumers", _consumer_rules()),
             "environment": _table("environment") | {"description": TOP["environment"]},

@@ -83,7 +83,7 @@ def write_run(
 
 def _contract_text(spec: AuditSpec) -> str:
     """Give cases and fields of the spec, and how each consumer is asked."""
-    contract = spec.model_dump(mode="json", include={"cases", "fields"})
+    contract = spec.model_dump(mode="json", include={"cases", "fields", "not_judged"})
     contract["consumers"] = {
         name: {"receives": consumer.receives, "batch": consumer.batch} for name, consumer in spec.consumers.items()
     }

@@ -7,7 +7,19 @@ import sys
 import pytest
 
 # Not pydantic: typer itself may import it to read parameters.
-HEAVY = ["babel", "dateutil", "duckdb", "jinja2", "msgspec", "pint", "pyarrow", "rich.console", "scipy", "sqlglot"]
+HEAVY = [
+    "babel",
+    "dateutil",
+    "duckdb",
+    "jinja2",
+    "msgspec",
+    "pint",
+    "pyarrow",
+    "rich.console",
+    "scipy",
+    "sklearn",
+    "sqlglot",
+]
 
 SCRIPT = """
 import contextlib, io, json, sys

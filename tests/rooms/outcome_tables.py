@@ -116,7 +116,7 @@ class Tables:
             spec=self.spec,
             readers={self.field.name: self.readers},
             index={name: number for number, name in enumerate(self.readers)},
-            columns={(self.field.name, name): self._column(position) for position, name in enumerate(self.readers)},
+            columns=[self._column(position) for position in range(len(self.readers))],
             probes=tuple(self._probes()) if self.probe else (),
             case_ids=lambda rows: {row: f"case-{row}" for row in rows},
         )

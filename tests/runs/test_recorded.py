@@ -215,3 +215,32 @@ def test_a_shape_of_which_some_strings_are_not_recorded_is_read_alike_as_far_as_
     # 2024-03-01 and 2024-03-05 have one shape; of the second nobody knows what the warehouse makes.
     assert alike["dddd-dd-dd"] is True
     assert alike["dd/dd/dddd"] is False
+
+
+def test_a_file_written_by_hand_as_the_readme_shows_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown = readme[readme.index("  field,raw_json,status,value,type,error\n") :].partition("  ```")[0]
+    (tmp_path / "warehouse.csv").write_text("\n".join(line[2:] for line in shown.splitlines()), encoding="utf-8")
+    (tmp_path / "p.csv").write_text("case_id,total\n1,12.50\n2,n/a\n3,twelve\n4,13\n", encoding="utf-8")
+    (tmp_path / "r.csv").write_text("case_id,total\n1,12.5\n2,1\n3,12\n4,13\n", encoding="utf-8")
+    spec = {
+        "name": "by hand",
+        "cases": {"predictions": "p.csv", "references": "r.csv"},
+        "fields": {"total": {"type": "decimal"}},
+        "consumers": {
+            "warehouse": {
+                "adapter": "recorded",
+                "engine": "snowflake",
+                "results": "warehouse.csv",
+                "reads": {"total": "{value}::number(18, 2)"},
+            }
+        },
+    }
+    run = auditor.run(spec, probe="off")
+    found = dict(run.verdicts().project("case_id, verdict").fetchall())
+    assert found == {"1": "ok", "2": "null", "3": "rejected", "4": "not_recorded"}
+    assert run.column("total", "warehouse").label_note == "native as of 2026-11-30, snowflake 8.40.1"
+    spec["consumers"]["warehouse"]["reads"]["total"] = "{value}::number(38, 2)"
+    with pytest.raises(auditor.ConsumerError, match=r"not what was recorded \(d4cc7005b834dff8, now [0-9a-f]{16}\)"):
+        auditor.run(spec, probe="off")

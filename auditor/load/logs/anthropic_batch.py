@@ -17,8 +17,8 @@ def is_anthropic_batch(keys: set[str]) -> bool:
 def anthropic_replies(records: Iterator[str], tool: str | None) -> Iterator[Reply]:
     """Give the reply of each line."""
     for record in records:
-        reply = Reply(text_at(record, "custom_id") or "")
         result = at(record, "result")
+        reply = Reply(text_at(record, "custom_id") or "", asked={"model": text_at(result, "message", "model")})
         kind = text_at(result, "type")
         yield (
             _of_message(reply, at(result, "message"), tool)

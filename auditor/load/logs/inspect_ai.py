@@ -69,7 +69,8 @@ def inspect_replies(samples: Iterator[str], tool: str | None) -> Iterator[Reply]
     """Give the reply of each sample."""
     for sample in samples:
         name, epoch = text_at(sample, "id"), text_at(sample, "epoch") or "1"
-        reply = Reply(f"{name}#{epoch}" if name else "", references=_references(sample))
+        asked = {"model": text_at(sample, "output", "model")}
+        reply = Reply(f"{name}#{epoch}" if name else "", references=_references(sample), asked=asked)
         error = text_at(sample, "error", "message") or text_at(sample, "output", "error")
         yield replace(reply, error=error) if error is not None else _of_output(reply, sample, tool)
 
@@ -103,6 +104,11 @@ def _references(sample: str) -> dict[str, str]:
         target = given[0]
     named = {"target": target, "metadata": at(sample, "metadata")}
     return {name: value for name, value in named.items() if value is not None} | reference_members(target)
+
+
+def model_of(header: str) -> str | None:
+    """Name the model that an eval was of."""
+    return text_at(header, "eval", "model")
 
 
 def epochs_of(header: str) -> int:

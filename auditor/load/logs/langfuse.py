@@ -25,7 +25,8 @@ def langfuse_replies(rows: Iterator[str], tool: str | None) -> Iterator[Reply]:
         named = {"expectedOutput": expected, "metadata": at(row, "metadata"), "input": at(row, "input")}
         references = {name: value for name, value in named.items() if value is not None} | reference_members(expected)
         case = next((found for name in _IDS if (found := text_at(row, name)) is not None), "")
-        reply = Reply(case, references=references)
+        asked = {"model": text_at(row, "metadata", "model") or text_at(row, "model")}
+        reply = Reply(case, references=references, asked=asked)
         if text_at(row, "level") == "ERROR":
             yield replace(reply, error=text_at(row, "statusMessage") or "level ERROR")
             continue

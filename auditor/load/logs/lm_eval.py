@@ -26,7 +26,8 @@ def lm_eval_replies(samples: Iterator[str], chosen: str | None) -> Iterator[Repl
         target = at(sample, "target")
         named = {"target": target, "doc": at(sample, "doc")}
         references = {name: value for name, value in named.items() if value is not None} | reference_members(target)
-        yield replace(Reply(text_at(sample, "doc_id") or "", references=references), text=_answer(sample))
+        reply = Reply(text_at(sample, "doc_id") or "", references=references, asked={"filter": filter_of(sample)})
+        yield replace(reply, text=_answer(sample))
 
 
 def _answer(sample: str) -> str | None:

@@ -25,7 +25,7 @@ def openai_replies(records: Iterator[str], tool: str | None) -> Iterator[Reply]:
 
 
 def _reply(record: str, tool: str | None) -> Reply:
-    reply = Reply(text_at(record, "custom_id") or "")
+    reply = Reply(text_at(record, "custom_id") or "", asked={"model": text_at(record, "response", "body", "model")})
     if (error := _failure(record)) is not None:
         return replace(reply, error=error)
     body = at(record, "response", "body")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from auditor.load.arm_names import arm_texts, traits_of
 from auditor.load.completions import completions_part
 from auditor.load.contract import Contract
 from auditor.load.files import SourceFile, mistake
@@ -38,11 +39,13 @@ _ANSWERED_SEVERAL_TIMES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] =
     "lm-eval": ("filter", filter_of),
     "promptfoo": ("provider and prompt", arm_of),
 }
+#: By which names of a log each of its answers to a case is an arm.
+ARMS_OF: Final[Mapping[str, tuple[str, ...]]] = {"lm-eval": ("filter",), "promptfoo": ("provider", "prompt")}
 _BATCH: Final = 1000
 _FINISH, _ERROR, _REFUSAL, _REPLY = "finish", "error", "refusal", "completion"
 
 #: Names under which a log's own values stand beside the members of a reference: no part of a payload.
-_NAMED: Final = frozenset(("target", "metadata", "vars", "doc", "expected", "expectedOutput", "input"))
+NAMED: Final = frozenset(("target", "metadata", "vars", "doc", "expected", "expectedOutput", "input"))
 
 
 def log_layout(spec: AuditSpec, role: Role, contract: Contract) -> Layout:
@@ -62,6 +65,7 @@ def log_layout(spec: AuditSpec, role: Role, contract: Contract) -> Layout:
         completion=_REPLY if role == "prediction" else "",
         assume_finish=cases.assume_finish,
         contract=contract,
+        traits=tuple((name, f"\0{name}") for name, _ in traits_of(cases.arm)),
     )
 
 
@@ -72,17 +76,20 @@ def open_log(file: SourceFile, log: Log, layout: Layout, cases: CasesSpec, paylo
     replies = read_replies(records, cases)
     if layout.role == "prediction":
         epochs = [1]
-        part = completions_part(file, layout, _reply_rows(replies, layout, epochs), payloads)
+        part = completions_part(file, layout, _reply_rows(replies, layout, cases.arm, epochs), payloads)
         part = replace(part, epochs_of_log=max(records.epochs, *epochs) if log.format == "inspect-ai" else 0)
     else:
         used = {path.partition(".")[0] for paths in layout.fields.values() for path in paths}
-        part = columns_part(file, layout, _reference_rows(replies, layout), _NAMED - used, set())
+        part = columns_part(file, layout, _reference_rows(replies, layout, cases.arm), NAMED - used, set())
     kept = {name: value for name, value in part.columns.items() if name not in ("locale", "jurisdiction")}
     return replace(part, columns=kept)
 
 
 def read_replies(records: Records, cases: CasesSpec) -> Iterator[tuple[Reply, str]]:
-    """Give each reply with the id of its case: what stands at the spec's `id`, or else the log's own id."""
+    """Give each reply with the id of its case: what stands at the spec's `id`, or else the log's own id.
+
+    What stands at the columns of the spec's arm is in `asked`, but for the names that a log has for it itself.
+    """
     chosen = _chosen_of(records, cases) if records.log.format in _ANSWERED_SEVERAL_TIMES else cases.tool
     replies = _REPLIES[records.log.format](iter(records), chosen)
     while True:
@@ -98,26 +105,50 @@ def read_replies(records: Records, cases: CasesSpec) -> Iterator[tuple[Reply, st
         name = content_of(given) if given is not None and given[0] not in "{[" else own
         if not name:
             raise records.broken(f"has no id, neither {cases.id!r} nor one of its own")
-        yield reply, f"{name}{mark}{epoch}"
+        yield replace(reply, asked=_asked(records, reply, cases.arm)), f"{name}{mark}{epoch}"
+
+
+def _asked(records: Records, reply: Reply, columns: Sequence[str]) -> dict[str, str | None]:
+    own = {**reply.asked, **({} if records.model is None else {"model": records.model})}
+    others = {name: at_dotted(records.current, name) for name in columns if own.get(name) is None}
+    return own | {
+        name: None if found is None or found[0] in "{[" else content_of(found) for name, found in others.items()
+    }
 
 
 def _chosen_of(records: Records, cases: CasesSpec) -> str | None:
-    """Give whose answers are judged; LoadError where a log has several answers to a case and none is chosen."""
+    """Give whose answers are judged; LoadError where a log has several answers to a case and none is chosen.
+
+    Several arms may each have one.
+    """
     what, name_of = _ANSWERED_SEVERAL_TIMES[records.log.format]
+    first = Records(records.file, records.log)
+    names: dict[str, dict[str | None, None]] = {}
     try:
-        names = dict.fromkeys(name_of(record) for record in Records(records.file, records.log))
+        if cases.arm:
+            for reply in _REPLIES[records.log.format](iter(first), None):
+                asked = _asked(first, reply, cases.arm)
+                (arm,) = arm_texts([[asked.get(column)] for column in cases.arm])
+                names.setdefault(name_of(first.current), {})[arm] = None
+        else:
+            names = {name_of(record): {None: None} for record in first}
     except (ValueError, RecursionError) as error:
         raise records.broken(f"cannot be read: {error}") from error
     listed = ", ".join(map(repr, names))
     if cases.filter is not None and cases.filter not in names:
         raise mistake(records.file.name, f"has no answer of the {what} {cases.filter!r}", f"there are: {listed}")
-    if cases.filter is None and len(names) > 1:
+    arms = [arm for found in names.values() for arm in found]
+    if cases.filter is None and len(set(arms)) < len(arms):
         seen = f"has an answer to each case per {what}, and {len(names)} of them: {listed}"
-        raise mistake(records.file.name, seen, "choose one, they are never mixed: [cases] filter = …")
+        own = ", ".join(f'"{name}"' for name in ARMS_OF[records.log.format])
+        hint = f"choose one, they are never mixed: [cases] filter = …; or score each by itself: arm = [{own}]"
+        raise mistake(records.file.name, seen, hint)
     return cases.filter
 
 
-def _reply_rows(replies: Iterator[tuple[Reply, str]], layout: Layout, epochs: list[int]) -> Iterator[Rows]:
+def _reply_rows(
+    replies: Iterator[tuple[Reply, str]], layout: Layout, arm: Sequence[str], epochs: list[int]
+) -> Iterator[Rows]:
     for first, batch in _batches(replies):
         columns: dict[str, list[str | None]] = {
             layout.id: [string_token(case) for _, case in batch],
@@ -129,20 +160,28 @@ def _reply_rows(replies: Iterator[tuple[Reply, str]], layout: Layout, epochs: li
         }
         ends = (case.rpartition("#")[2] for _, case in batch)
         epochs.append(max((int(end) for end in ends if end.isdigit()), default=1))
-        yield Rows("record", first, columns | _no_places(layout, len(batch)))
+        yield Rows("record", first, columns | _no_places(layout, len(batch)) | _arms(layout, arm, batch))
 
 
-def _reference_rows(replies: Iterator[tuple[Reply, str]], layout: Layout) -> Iterator[Rows]:
+def _reference_rows(replies: Iterator[tuple[Reply, str]], layout: Layout, arm: Sequence[str]) -> Iterator[Rows]:
     keys = {key for paths in layout.fields.values() for path in paths for key in (path, path.partition(".")[0])}
     for first, batch in _batches(replies):
         columns: dict[str, list[str | None]] = {key: [reply.references.get(key) for reply, _ in batch] for key in keys}
         columns[layout.id] = [string_token(case) for _, case in batch]
         whole = [list(reply.references.items()) for reply, _ in batch]
-        yield Rows("record", first, columns | _no_places(layout, len(batch)), whole)
+        named = _no_places(layout, len(batch)) | _arms(layout, arm, batch)
+        yield Rows("record", first, columns | named, whole)
 
 
 def _no_places(layout: Layout, count: int) -> dict[str, list[str | None]]:
     return {name: [None] * count for name in (*layout.locale, *layout.jurisdiction)}
+
+
+def _arms(layout: Layout, arm: Sequence[str], batch: list[tuple[Reply, str]]) -> dict[str, list[str | None]]:
+    return {
+        place: [_token(reply.asked.get(column)) for reply, _ in batch]
+        for (_, place), column in zip(layout.traits, arm, strict=True)
+    }
 
 
 def _token(text: str | None) -> str | None:

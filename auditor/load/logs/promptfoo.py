@@ -26,8 +26,11 @@ def is_promptfoo_row(keys: set[str]) -> bool:
 
 def arm_of(row: str) -> str:
     """Name who was asked, and with which prompt: each answers every test."""
-    provider = text_at(row, "provider", "label") or text_at(row, "provider", "id") or text_at(row, "provider") or ""
-    return f"{provider}, prompt {text_at(row, 'promptIdx') or '0'}".removeprefix(", ")
+    return f"{_provider(row) or ''}, prompt {text_at(row, 'promptIdx') or '0'}".removeprefix(", ")
+
+
+def _provider(row: str) -> str | None:
+    return text_at(row, "provider", "label") or text_at(row, "provider", "id") or text_at(row, "provider")
 
 
 def promptfoo_replies(rows: Iterator[str], chosen: str | None) -> Iterator[Reply]:
@@ -36,7 +39,8 @@ def promptfoo_replies(rows: Iterator[str], chosen: str | None) -> Iterator[Reply
         if chosen is not None and arm_of(row) != chosen:
             continue
         response = at(row, "response")
-        reply = Reply(text_at(row, "testIdx") or "", references=_references(row))
+        asked = {"model": _provider(row), "provider": _provider(row), "prompt": text_at(row, "promptIdx") or "0"}
+        reply = Reply(text_at(row, "testIdx") or "", references=_references(row), asked=asked)
         error = text_at(response, "error")
         if error is not None or text_at(row, "failureReason") == _ERROR:
             yield replace(reply, error=error or text_at(row, "error") or "failure reason 2")

@@ -11,7 +11,7 @@ from auditor.errors import LoadError
 from auditor.load.files import SourceFile, mistake
 from auditor.load.json_lines import members, read_chunks
 from auditor.load.logs.anthropic_batch import is_anthropic_batch
-from auditor.load.logs.inspect_ai import epochs_of, header_of, is_inspect_log, samples_of
+from auditor.load.logs.inspect_ai import epochs_of, header_of, is_inspect_log, model_of, samples_of
 from auditor.load.logs.langfuse import is_langfuse_item
 from auditor.load.logs.lm_eval import is_lm_eval_sample
 from auditor.load.logs.openai_batch import is_openai_batch
@@ -129,6 +129,7 @@ class Records:
         self.file, self.log = file, log
         self.number, self.current = 0, ""
         self.epochs = 1
+        self.model: str | None = None  # of an eval, which names it once for all samples
 
     @property
     def place(self) -> str:
@@ -148,12 +149,16 @@ class Records:
                     if line.strip():
                         yield number, line.decode().strip()
         elif self.log.shape == "zip":
-            self.epochs = epochs_of(header_of(self.file.path))
+            self._read_header(header_of(self.file.path))
             yield from enumerate(samples_of(self.file.path), 1)
         else:
             text = _whole(self.file.path)
-            self.epochs = epochs_of(text) if self.log.format == "inspect-ai" else 1
+            if self.log.format == "inspect-ai":
+                self._read_header(text)
             yield from enumerate(self._of_document(text), 1)
+
+    def _read_header(self, header: str) -> None:
+        self.epochs, self.model = epochs_of(header), model_of(header)
 
     def _of_document(self, text: str) -> list[str]:
         for path in _RECORDS[self.log.format]:

@@ -19,7 +19,8 @@ class Reply:
 
     `text` is the reply as JSON source: a string, or an object that was parsed before; `of_tool` says that it is the
     input of a tool that the reply calls. `references` are values that the log holds beside the reply, as JSON source
-    by the name under which a spec may find them.
+    by the name under which a spec may find them. `asked` names the arm: the `model`, and
+    what else a log says of whom it asked.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Reply:
     refusal: str | None = None
     of_tool: bool = False
     references: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def at(source: str | None, *path: str | int) -> str | None:

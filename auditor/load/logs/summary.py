@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from auditor.load.arm_names import arm_texts
 from auditor.load.columnar import ColumnarFile
 from auditor.load.completions import reply_text
 from auditor.load.files import find_files, mistake
@@ -20,7 +21,10 @@ from auditor.spec.models import CasesSpec, LogFormat
 
 @dataclass
 class LogSummary:
-    """Counts over the replies of one file; `columns` are those of a plain file, which has no replies of a log."""
+    """Counts over the replies of one file; `columns` are those of a plain file, which has no replies of a log.
+
+    `asked` counts, by what may name an arm, who was asked: `model`, and what else the log has.
+    """
 
     name: str
     format: str
@@ -32,12 +36,14 @@ class LogSummary:
     payload_keys: Counter[str] = field(default_factory=Counter)
     references: Counter[str] = field(default_factory=Counter)
     readers: Counter[str] = field(default_factory=Counter)
+    answers: set[tuple[str, str | None]] = field(default_factory=set)  # ids, each with the arm that answers it
+    asked: dict[str, Counter[str]] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
 
     @property
     def repeated(self) -> int:
-        """Replies beyond the first one of their id."""
-        return self.rows - len(self.ids)
+        """Replies beyond the first one of their id, or of their id and arm."""
+        return self.rows - len(self.answers)
 
 
 def summarise(path: Path, cases: CasesSpec, named: LogFormat | None) -> LogSummary:
@@ -50,7 +56,12 @@ def summarise(path: Path, cases: CasesSpec, named: LogFormat | None) -> LogSumma
     for reply, case in read_replies(Records(file, log), cases):
         found.rows += 1
         found.ids[case] += 1
+        found.answers.add(
+            (case, arm_texts([[reply.asked.get(column)] for column in cases.arm])[0] if cases.arm else None)
+        )
         found.references.update(reply.references.keys())
+        for what, name in reply.asked.items():
+            found.asked.setdefault(what, Counter())[name or ""] += 1
         found.finish_reasons[reply.finish or ""] += 1
         found.outcomes[_outcome(found, reply)] += 1
     return found

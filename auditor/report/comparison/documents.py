@@ -45,7 +45,7 @@ def csv_text(comparison: Drift | Redecoding) -> str:
 _SIDE = ("support", "judged", "blocked", "broken_references", "ok", "content_rate")
 _PAIRED = ("judged_in_both", "ok_in_old_only", "ok_in_new_only", "discordant", "exact_p", "mid_p", "difference")
 _DRIFT_HEAD = (
-    *("field", "consumer", "split", "suppressed", "untrusted", "drop"),
+    *("field", "consumer", "arm", "split", "suppressed", "untrusted", "drop"),
     *(
         f"{side}_{name}"
         for side in ("old", "new")
@@ -59,6 +59,7 @@ def _drift_row(column: ColumnDrift) -> dict[str, Any]:
     row: dict[str, Any] = {
         "field": column.field,
         "consumer": column.consumer,
+        "arm": column.arm,
         "split": column.split,
         "suppressed": column.suppressed,
         "untrusted": " ".join(column.untrusted),

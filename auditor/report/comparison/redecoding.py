@@ -162,7 +162,7 @@ def _now(one: Rereading) -> str:
 
 
 CSV_HEAD: Final = (
-    *("field", "consumer", "old_version", "new_version", "suppressed"),
+    *("field", "consumer", "arm", "old_version", "new_version", "suppressed"),
     *("old_judged", "old_ok", "old_content_rate", "new_judged", "new_ok", "new_content_rate"),
     *("difference", "half_width", "of_error_bar", "regressions", "intended", "newly_accepted"),
     *(f"strings_{name}" for name in _STRINGS),
@@ -172,7 +172,7 @@ CSV_HEAD: Final = (
 
 def csv_row(column: RedecodedColumn) -> dict[str, Any]:
     """Give the cells of a column by name."""
-    row = {name: getattr(column, name) for name in CSV_HEAD[:5]}
+    row = {name: getattr(column, name) for name in CSV_HEAD[:6]}
     for name, side in (("old", column.old), ("new", column.new)):
         row |= {f"{name}_{key}": getattr(side, key) for key in ("judged", "ok", "content_rate")}
     row |= {name: getattr(column, name) for name in ("difference", "half_width", "of_error_bar")}

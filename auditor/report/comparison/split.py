@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from auditor.model.drift import Cell, ColumnKey, ColumnSplit, Effect
+from auditor.model.drift import Cell, ColumnSplit, Effect
 from auditor.model.figures import percent_of, plural
 from auditor.report.comparison.figures import points
 from auditor.report.comparison.sheet import Data, Fact, Section, Table
@@ -98,7 +98,7 @@ def _lacking(splits: Sequence[ColumnSplit]) -> Iterator[Fact]:
 
 
 def _key(one: ColumnSplit) -> str:
-    return str(ColumnKey(one.field, one.consumer, one.split))
+    return str(one.key)
 
 
 def _points(effect: Effect) -> str:

@@ -29,7 +29,8 @@ def write_terminal(run: Run, console: Console) -> None:
 def _write_header(run: Run, paper: Paper) -> None:
     paper.line(paper.text(run.name or "audit", "bold"), paper.text("  " + view.bugs_line(run), _headline_style(run)))
     paper.item("run", f"{run.run_id} · {run.created_at} · auditor {run.auditor_version}", "dim")
-    paper.item("cases", _cases(run))
+    for line in view.case_lines(run):
+        paper.item("cases", line)
     paper.item("environment", " · ".join(f"{k} {v}" for k, v in view.environment_parts(run).items()), "dim")
     paper.item("probes", environments.probe_line(run), "" if environments.is_probed(run) else "yellow")
     for note in run.notes:
@@ -40,12 +41,3 @@ def _write_header(run: Run, paper: Paper) -> None:
 def _headline_style(run: Run) -> str:
     counts = view.severity_counts(run.findings)
     return "bold red" if "high" in counts else "green" if view.bugs_line(run) == view.NO_BUGS else "yellow"
-
-
-def _cases(run: Run) -> str:
-    counts = view.blocked_cases(run)
-    total = sum(counts.values())
-    classes = f": {view.counted(counts)}" if total else ""
-    unrelated = f" · {run.cases.unrelated:,} unrelated, ignored" if run.cases.unrelated else ""
-    parts = (f"{run.cases.expected:,} expected", f"{run.cases.judged:,} judged", f"{total:,} blocked{classes}")
-    return " · ".join(parts) + unrelated

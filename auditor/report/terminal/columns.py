@@ -10,6 +10,7 @@ from rich.text import Text
 from auditor.model import figures
 from auditor.model.run import Column, Run, Share
 from auditor.report import environments, view
+from auditor.report.agreement import agreement_text
 from auditor.report.terminal.paper import Paper
 from auditor.report.text import PROSE_LIMIT
 from auditor.report.view import FieldView
@@ -133,7 +134,7 @@ def _write_details(run: Run, column: Column, paper: Paper, narrow: bool) -> None
         said += f", to value {value}"
         paper.line(paper.text(said), indent=4, hang=2)
     classes = "" if narrow or not column.blocked else f"blocked {view.blocked(column)}"
-    parts = (view.usable_line(column), classes, view.other_verdicts(column))
+    parts = (view.usable_line(column), classes, view.other_verdicts(column), agreement_text(run, column))
     paper.line(paper.text(" · ".join(part for part in parts if part), "dim", PROSE_LIMIT), indent=4, hang=2)
     qualifiers = view.badges(column, run)
     if qualifiers:

@@ -1,0 +1,167 @@
+"""Adapter that decodes nothing: it says what the fields of a Pydantic model are, for `fields_from` of a spec.
+
+`ready` carries ``described``: for each field of the model, in its order, a table with `name`, `path` (the key by which
+a payload carries it), `kind` and `shown` (the annotation as a reader would write it). A kind is one of the types of a
+spec's fields, `text` (nothing says how texts compare) or empty: a type that is no field's. Ordinals have `minimum` and
+`maximum`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import math
+import typing
+
+from . import loading
+from .pydantic_adapter import load_model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, List, Optional, Tuple
+
+#: Pydantic's own classes that stand for a date, a datetime or a text that is checked.
+CHECKED = {
+    "EmailStr": "text",
+    "PastDate": "date",
+    "FutureDate": "date",
+    "AwareDatetime": "datetime",
+    "NaiveDatetime": "datetime",
+    "PastDatetime": "datetime",
+    "FutureDatetime": "datetime",
+}
+
+#: The first class that a type derives from decides: a bool is an int, and a datetime a date.
+KINDS = (
+    (enum.Enum, "category"),
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "decimal"),
+    (decimal.Decimal, "decimal"),
+    (datetime.datetime, "datetime"),
+    (datetime.date, "date"),
+    (str, "text"),
+)
+
+
+class Bounds:
+    """The bounds of a number as Pydantic has them: of two `ge` (`gt`, `le`, `lt`) the outer, or the later, one counts.
+
+    They are found from the outside to the inside.
+    """
+
+    def __init__(self) -> None:
+        self.found: "Dict[str, Any]" = {}
+
+    def add(self, metadata: "Any") -> None:
+        """Take the bounds that some pieces of metadata state, in their order."""
+        for part in reversed(list(metadata)):
+            inner = getattr(part, "metadata", None)  # of a Field within an annotation
+            if inner:
+                self.add(inner)
+            for name in ("ge", "gt", "le", "lt"):
+                bound = getattr(part, name, None)
+                if is_finite(bound):
+                    self.found.setdefault(name, bound)
+
+    @property
+    def lowest(self) -> "Optional[int]":
+        """Give the first whole number within them; an exclusive bound is the next one."""
+        return max(self.each(ge=math.ceil, gt=lambda bound: math.floor(bound) + 1), default=None)
+
+    @property
+    def highest(self) -> "Optional[int]":
+        """Give the last whole number within them."""
+        return min(self.each(le=math.floor, lt=lambda bound: math.ceil(bound) - 1), default=None)
+
+    def each(self, **whole: "Callable[[Any], int]") -> "List[int]":
+        """Give the whole number of each bound that is stated."""
+        return [take(self.found[name]) for name, take in whole.items() if name in self.found]
+
+
+def is_finite(bound: "Any") -> bool:
+    """Say whether a bound is a number that bounds anything."""
+    return isinstance(bound, (int, float, decimal.Decimal)) and math.isfinite(bound)
+
+
+def bare(annotation: "Any", bounds: Bounds) -> "Any":
+    """Take off what is around a type at any level: Annotated, Optional, names of types; note the bounds in it."""
+    while True:
+        metadata = getattr(annotation, "__metadata__", None)
+        if metadata is not None:
+            bounds.add(metadata)
+            annotation = annotation.__origin__
+        elif hasattr(annotation, "__supertype__"):  # NewType
+            annotation = annotation.__supertype__
+        elif hasattr(annotation, "__value__") and not isinstance(annotation, type):  # type X = …
+            annotation = annotation.__value__
+        else:
+            choices = [choice for choice in choices_of(annotation) if choice is not type(None)]
+            if len(choices) != 1:
+                return annotation
+            annotation = choices[0]
+
+
+def choices_of(annotation: "Any") -> "Tuple[Any, ...]":
+    """Give the members of a union, nothing where it is none."""
+    origin = typing.get_origin(annotation)
+    is_union = origin is typing.Union or type(annotation).__name__ == "UnionType"
+    return typing.get_args(annotation) if is_union else ()
+
+
+def kind_of(annotation: "Any") -> str:
+    """Give the type of field that a bare annotation is of, `text`, or nothing."""
+    if typing.get_origin(annotation) is typing.Literal:
+        return "category"
+    if not isinstance(annotation, type) or typing.get_args(annotation):
+        return ""
+    if annotation.__module__.partition(".")[0] == "pydantic" and annotation.__name__ in CHECKED:
+        return CHECKED[annotation.__name__]
+    return next((kind for known, kind in KINDS if issubclass(annotation, known)), "")
+
+
+def described(name: str, info: "Any") -> "Dict[str, Any]":
+    """Describe one field of a model."""
+    bounds = Bounds()
+    bounds.add(info.metadata)
+    annotation = bare(info.annotation, bounds)
+    kind = kind_of(annotation)
+    field: "Dict[str, Any]" = {"name": name, "path": path_of(name, info), "kind": kind, "shown": shown(info.annotation)}
+    if kind == "integer" and bounds.lowest is not None and bounds.highest is not None:
+        field.update(kind="ordinal", minimum=bounds.lowest, maximum=bounds.highest)
+    return field
+
+
+def path_of(name: str, info: "Any") -> str:
+    """Give the key, or the dotted path, by which a payload carries a field."""
+    for alias in (info.validation_alias, info.alias):
+        for choice in getattr(alias, "choices", None) or [alias]:
+            parts = [choice] if isinstance(choice, str) else list(getattr(choice, "path", None) or ())
+            if parts and all(isinstance(part, str) for part in parts):
+                return ".".join(parts)
+    return name
+
+
+def shown(annotation: "Any") -> str:
+    """Write an annotation as a reader would."""
+    if isinstance(annotation, type) and not typing.get_args(annotation):
+        return annotation.__qualname__
+    return repr(annotation).replace("typing.", "").replace("NoneType", "None")
+
+
+class FieldsAdapter:
+    """The fields of one model."""
+
+    def __init__(self, config: "Dict[str, Any]") -> None:
+        loading.add_root(config["root"])
+        self.model = load_model(config["model"], config["root"])
+
+    def ready(self) -> "Dict[str, Any]":
+        """Give the fields in the place of a readiness."""
+        return {"reads": {}, "described": [described(*item) for item in self.model.model_fields.items()]}
+
+
+def open_adapter(config: "Dict[str, Any]") -> FieldsAdapter:
+    """Import the consumer's model."""
+    return FieldsAdapter(config)
