@@ -87,6 +87,7 @@ def drift(
     from auditor.report.comparison import render_comparison
 
     write_rendered(partial(render_comparison, found), outputs)
+    say_written(outputs, quiet=quiet)
     return FINDINGS if _fails(found, FailOnDrift(fail_on)) else 0
 
 
@@ -135,6 +136,12 @@ def show_comparison(found: Drift | Redecoding, *, quiet: bool) -> None:
 
     with readable_until_closed():
         write_comparison(found, terminal())
+
+
+def say_written(outputs: list[Path], *, quiet: bool) -> None:
+    """Name the reports that were written."""
+    for output in [] if quiet else outputs:
+        typer.echo(f"written: {output}")
 
 
 def _fails(found: Drift, fail_on: FailOnDrift) -> bool:

@@ -44,12 +44,13 @@ def redecode(
     stored = load_run(run, runs_folder(today))
     done = decode_again(today, stored, Probe(probe), quiet=quiet)
     from auditor.audit.redecode import redecoding
-    from auditor.cli.drift import show_comparison
+    from auditor.cli.drift import say_written, show_comparison
     from auditor.report.comparison import render_comparison
 
     found = redecoding(today, stored, done)
     show_comparison(found, quiet=quiet)
     write_rendered(partial(render_comparison, found), outputs)
+    say_written(outputs, quiet=quiet)
     if found.regressions:
         return FINDINGS
     return BROKEN_REFERENCES if done.run.rates_withheld else 0
