@@ -157,7 +157,7 @@ def test_the_contract_of_the_run_is_kept_and_what_is_gone_is_named(tmp_path):
         "audit.toml",
         SPEC.replace('type = "date"', 'type = "date"\ngrain = "month"') + "[environment]\nzone = 'Asia/Tokyo'\n",
     )
-    found, column = redecoded(workspace, run)
+    found, column = redecoded(workspace, run, code=1)
     assert column["field"] == "day"
     assert [(one["field"], one["consumer"]) for one in found["only_old"]] == [
         ("day", "ledger"),
