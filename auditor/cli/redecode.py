@@ -32,7 +32,7 @@ def redecode(
 ) -> int:
     """Decode a stored run's raw outputs again with today's consumers, store that, and say what is read otherwise.
 
-    Exit code 1 where a string that was accepted is no longer accepted with the same value.
+    Exit code 1 where a string that was accepted is no longer accepted with the same value, or its column is gone.
     """
     outputs = output or []
     check_outputs(outputs)
@@ -51,7 +51,7 @@ def redecode(
     show_comparison(found, quiet=quiet)
     write_rendered(partial(render_comparison, found), outputs)
     say_written(outputs, quiet=quiet)
-    if found.regressions:
+    if found.regressions or found.only_old:  # of a column that is gone nothing says that it still reads them
         return FINDINGS
     return BROKEN_REFERENCES if done.run.rates_withheld else 0
 

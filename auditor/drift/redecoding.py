@@ -128,12 +128,15 @@ def _create_reread(pair: _Pair, key: ColumnKey) -> None:
 
     A raw value is one row of `outcomes` in each run; which is which, the cases say.
     """
+    kind = pair.old.spec.fields[key.field].type
+    # What is no value of a text field is known by what its parser makes of it alone, which a synonym shares.
+    junk = "false" if kind in ("category", "identifier") else pair.junk(kind, pair.old.number(key.consumer))
     i, j, field = pair.old.number(key.consumer), pair.new.number(key.consumer), literal(key.field)
     accepted = f"coalesce(o.s{i} = 'v', false)", "coalesce(n.new_s = 'v', false)"
     pair.connection.execute(f"""
         CREATE OR REPLACE TABLE reread AS
         SELECT r.*, o.token, o.shape, o.s{i} AS old_s, o.v{i} AS old_v, n.new_s, n.new_v,
-            {pair.junk(pair.old.spec.fields[key.field].type, i)} AS is_junk,
+            {junk} AS is_junk,
             CASE WHEN NOT {accepted[0]} AND NOT {accepted[1]} THEN 'never'
                 WHEN NOT {accepted[0]} THEN 'gained'
                 WHEN NOT {accepted[1]} THEN 'lost'

@@ -157,7 +157,7 @@ def test_the_contract_of_the_run_is_kept_and_what_is_gone_is_named(tmp_path):
         "audit.toml",
         SPEC.replace('type = "date"', 'type = "date"\ngrain = "month"') + "[environment]\nzone = 'Asia/Tokyo'\n",
     )
-    found, column = redecoded(workspace, run)
+    found, column = redecoded(workspace, run, code=1)
     assert column["field"] == "day"
     assert [(one["field"], one["consumer"]) for one in found["only_old"]] == [
         ("day", "ledger"),
@@ -215,3 +215,21 @@ def test_reports_of_a_redecoding_and_errors(tmp_path):
     shutil.rmtree(run.folder / "sources")
     damaged = workspace.auditor("redecode", run.run.run_id)
     assert (damaged.exit_code, "contract.json: cannot be read" in damaged.output) == (2, True)
+
+
+def test_a_synonym_that_is_newly_rejected_is_no_junk_where_junk_becomes_a_category(tmp_path):
+    spec = SPEC.replace("day", "cycle").replace('type = "date"', 'type = "category"')
+    catch_all = "def cycle(text):\n    return {'monthly': 'monthly', 'per month': 'monthly'}.get(text, 'other')\n"
+    workspace = Workspace(tmp_path, spec, catch_all)
+    workspace.table("references.csv", dict.fromkeys(CASES, "monthly"), "cycle")
+    workspace.table(
+        "predictions.csv", dict.fromkeys(CASES, "monthly") | {"C-001": "per month", "C-002": "N/A"}, "cycle"
+    )
+    run = workspace.run()
+    assert "sentinel-collapse" in [finding.code for finding in run.findings]
+    workspace.write("parsers.py", "def cycle(text):\n    return {'monthly': 'monthly'}[text]\n")
+    _, column = redecoded(workspace, run, code=1)
+    assert [(one["raw"], one["why"]) for one in column["regressions"]] == [
+        ('"per month"', "no longer accepted, and right for a consumer")
+    ]
+    assert [one["raw"] for one in column["intended"]] == ['"N/A"']
