@@ -157,7 +157,8 @@ def one_reference_each(table: RoleTable, fields: Sequence[str], connection: duck
         f"FROM {table.scan(connection, scanned)}) WHERE nth = 1 OR within > 1"
     )
     table.release()
-    return only(table, kept, connection)
+    ((count,),) = connection.execute(f"SELECT count(*) FROM {kept}").fetchall()
+    return table if count == table.count else only(table, kept, connection)
 
 
 def _refuse_other_references(

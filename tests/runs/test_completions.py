@@ -158,6 +158,7 @@ def test_import_says_what_a_file_is(tmp_path):
         "payloads strict 1, fenced 1, the outermost braces 1 (by who can read them)",
         "fields day 1",
         "references none: join a file of references by the id",
+        "next auditor init batch.jsonl REFERENCES",
     ]
     plain = CliRunner().invoke(app, ["import", str(tmp_path / "r.csv")])
     assert " ".join(plain.output.split()) == "r.csv: CSV, no eval log rows 10 columns case_id, day, total"
