@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 
 from auditor.load.blocked import Incident
 from auditor.model.figures import plural
-from auditor.model.gate import Gate
+from auditor.model.gate import Gate, closed_because
 from auditor.model.run import CaseCounts, Column
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec, CasesSpec
@@ -85,8 +84,4 @@ def incident_text(incidents: Iterable[Incident]) -> str:
 
 
 def _reason(judged: int, blocked: int, support: int, cases: CasesSpec) -> str:
-    if judged < cases.min_judged:
-        return f"{judged:,} judged, fewer than {cases.min_judged:,}"
-    if support and blocked > Decimal(str(cases.max_blocked)) * support:
-        return f"{blocked:,} of {support:,} blocked, more than {100 * cases.max_blocked:g} %"
-    return ""
+    return closed_because(judged, blocked, support, cases.min_judged, cases.max_blocked)

@@ -15,6 +15,7 @@ from auditor.audit.emulated import columns_apart, labelled
 from auditor.audit.events import CasesLoaded, Event, Phase, RunFinished, Tell, nobody
 from auditor.audit.gate import INCIDENT, gate_note, gates_of, incident_text, joint_gate, with_gate
 from auditor.audit.kept import Kept
+from auditor.audit.origin import Origin
 from auditor.audit.replies import reply_reader
 from auditor.audit.starting import Starting, wants_payload
 from auditor.audit.summary import (
@@ -52,14 +53,16 @@ def audit(
     probe: Level = "full",
     starting: Starting | None = None,
     tell: Tell = nobody,
+    origin: Origin | None = None,
 ) -> Generator[Event, None, None]:
     """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`, and tells of launches.
 
     Workers start while the cases are read, or have been started before (`starting`); they are ended here.
 
     With `broken_references="stop"` a run with broken references carries no rates. `probe` says how much is
-    decoded again in other environments. Raises AuditorError when there is no faithful score: a consumer cannot be
-    started, an input cannot be read whole, the run cannot be written.
+    decoded again in other environments; `origin` is the stored run whose files are read, where it is one. Raises
+    AuditorError when there is no faithful score: a consumer cannot be started, an input cannot be read whole, the run
+    cannot be written.
     """
     try:
         with (
@@ -67,7 +70,7 @@ def audit(
             ExitStack() as folders,
             closing(connect(open_spill(folders))) as connection,
         ):
-            yield from _audit(connection, spec, workers, broken_references, probe, store, tell)
+            yield from _audit(connection, spec, workers, broken_references, probe, store, tell, origin)
     except (duckdb.Error, MemoryError, OSError) as error:
         lack = no_room(error)
         if lack is None:
@@ -85,14 +88,19 @@ def _audit(
     probe: Level,
     store: bool,
     tell: Tell,
+    origin: Origin | None,
 ) -> Generator[Event, None, None]:
     require_agreement(spec)
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
-    with reply_reader(spec) as reader:
-        loaded = load(spec, connection, payloads=payloads, reader=None if reader is None else reader.read)
-        texts = {} if reader is None else reader.kept()
+    if origin is not None:
+        loaded, texts = load(spec, connection, payloads=payloads, reader=origin.reader), dict(origin.texts)
+    else:
+        with reply_reader(spec) as reader:
+            loaded = load(spec, connection, payloads=payloads, reader=None if reader is None else reader.read)
+            texts = {} if reader is None else reader.kept()
     yield CasesLoaded(loaded.cases)
-    kept = Kept(runs_folder(spec) if store else None, spec, manifest_sha256(spec, loaded.manifest_rows_sha256))
+    runs = runs_folder(spec) if origin is None or origin.runs is None else origin.runs
+    kept = Kept(runs if store else None, spec, manifest_sha256(spec, loaded.manifest_rows_sha256))
     try:
         decoded = yield from start_and_decode(connection, spec, workers, loaded, kept, probe, tell, payloads=payloads)
     except (AuditorError, duckdb.Error, MemoryError, OSError):
@@ -103,14 +111,15 @@ def _audit(
     yield Phase("comparing, and looking for bugs")
     spec = decoded.emulated.ordered(spec)
     create_judged(connection, spec, decoded.deciding, decoded.index, payloads=payloads)
-    run = _score(connection, spec, loaded, decoded, broken_references, payloads=payloads, store=store)
+    run = _score(connection, spec, loaded, decoded, broken_references, origin, payloads=payloads, store=store)
     folder = None
     if store:
         if decoded.emulated.undecided:
             create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
         if run.gate is not None and not run.gate.open and run.cases.judged < run.cases.expected:
             texts[INCIDENT] = incident_text(loaded.incidents(connection))
-        folder = write_run(connection, run, runs_folder(spec), spec, loaded.files, texts)
+        named = spec if origin is None else spec.model_copy(update={"cases": origin.cases})
+        folder = write_run(connection, run, runs, named, loaded.files, texts)
     kept.clear()
     yield RunFinished(run, folder)
 
@@ -121,6 +130,7 @@ def _score(
     loaded: Loaded,
     decoded: Decoded,
     on_broken: BrokenReferences,
+    origin: Origin | None,
     *,
     payloads: bool,
     store: bool,
@@ -177,7 +187,8 @@ def _score(
         manifest=manifest_sha256(spec, loaded.manifest_rows_sha256),
         cases=loaded.cases,
         finish_reasons=loaded.finish_reasons,
-        sources=loaded.sources,
+        sources=loaded.sources if origin is None else origin.sources,
+        redecoded_of="" if origin is None else origin.run_id,
         consumers=summarise_consumers(spec, readiness, decoded.environments.of_consumers),
         fields=fields,
         columns=columns,
@@ -191,7 +202,8 @@ def _score(
             for arm in loaded.arms
             if arm.name is not None
         ),
-        notes=loaded.notes
+        notes=(() if origin is None else (f"the raw outputs of the run {origin.run_id}, decoded again",))
+        + loaded.notes
         + gate_note(gate, loaded.cases, stored=store)
         + tuple(note for arm in loaded.arms for note in arm.blocked_notes)
         + (() if withhold else notes)

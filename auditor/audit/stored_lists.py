@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import duckdb
 
-from auditor.audit.replies import stored_reader
-from auditor.errors import InternalError, StoreError
-from auditor.load.case_rows import create_cases
+from auditor.drift.stored import create_run_cases, show
+from auditor.errors import StoreError
 from auditor.model.run import Column, Run
 from auditor.model.verdicts import STATUS_OF, VERDICT_OF
 from auditor.score.verdict_table import TYPED
 from auditor.spec.models import AuditSpec
 from auditor.sql import literal
-from auditor.store.writing import CONTRACT, SOURCES
 
 
 def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
@@ -26,15 +23,12 @@ def case_verdicts(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
     again from the files that the run has kept.
     StoreError where the run holds no such files.
     """
-    connection = _opened(folder, ("pairs", "outcomes", "faults"))
+    connection = duckdb.connect()
+    spec = create_run_cases(connection, run, folder)
     if (folder / "warnings.parquet").exists():  # which an older version did not write
-        _show(connection, folder, "warnings")
+        show(connection, folder, "warnings")
     else:
         connection.execute("CREATE TABLE warnings (unit BIGINT, consumer INTEGER, warning VARCHAR)")
-    spec = _stored_spec(run, folder)
-    ((with_payloads,),) = connection.execute("SELECT count(payload) > 0 FROM outcomes").fetchall()
-    create_cases(spec, connection, payloads=with_payloads, reader=stored_reader(spec, folder))
-    _create_judged_cases(connection, payloads=with_payloads)
     columns = [
         f"({literal(one.field)}, {literal(one.consumer)}, {position},"
         f" {_number(run, one.consumer)}, {_decoder(run, spec, one.field, one.consumer)})"
@@ -87,71 +81,13 @@ def stored_moves(run: Run, folder: Path) -> duckdb.DuckDBPyRelation:
 def _opened(folder: Path, tables: Sequence[str]) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     for name in tables:
-        _show(connection, folder, name)
+        show(connection, folder, name)
     return connection
-
-
-def _show(connection: duckdb.DuckDBPyConnection, folder: Path, name: str) -> None:
-    path = literal(str(folder / f"{name}.parquet"))
-    connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({path})")
 
 
 def _named(letter: str, names: Mapping[str, str]) -> str:
     whens = " ".join(f"WHEN {literal(one)} THEN {literal(name)}" for one, name in names.items())
     return f"CASE {letter} {whens} END"
-
-
-def _stored_spec(run: Run, folder: Path) -> AuditSpec:
-    """Give the spec as far as cases and fields go, with the files that the run has kept in place of the user's."""
-    path = folder / CONTRACT
-    try:
-        contract = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StoreError(
-            f"{path}: cannot be read: {error}\n"
-            "  cause: the run was stored by an older version, or its folder was changed\n"
-            "  next:  run the audit again"
-        ) from error
-    kept = sorted((folder / SOURCES).glob("[0-9][0-9][0-9]*-*"), key=lambda file: int(file.name.partition("-")[0]))
-    paths = list(dict.fromkeys(str(source["path"]) for source in run.sources))
-    if len(kept) != len(paths):
-        raise StoreError(f"{folder / SOURCES}: {len(paths)} input files are expected, there are {len(kept)}")
-    copies = {path: str(Path(SOURCES) / file.name) for path, file in zip(paths, kept, strict=True)}
-    for role in ("predictions", "references"):
-        contract["cases"][role] = [copies[str(one["path"])] for one in run.sources if one["role"] == role]
-    return AuditSpec.model_validate(
-        {"name": run.name, "file": folder / "audit.toml", "folder": folder, "consumers": {}, **contract}
-    )
-
-
-def _create_judged_cases(connection: duckdb.DuckDBPyConnection, *, payloads: bool) -> None:
-    """Find for each case the pair that it is one of; a case that is in none, or a pair that lacks one, is an error.
-
-    `payloads` says that raw values are told apart by the payload that they stand in; otherwise a completion has one
-    here that nobody was given.
-    """
-    given, asserted = (
-        ("AND u.payload IS NOT DISTINCT FROM c.payload", "AND t.payload IS NOT DISTINCT FROM c.reference_payload")
-        if payloads
-        else ("", "")
-    )
-    connection.execute(f"""
-        CREATE TABLE judged_cases AS
-        SELECT c.arm, c.case_id, c.field, c.prediction, c.reference, p.p_unit, p.r_unit, p.pattern
-        FROM cases c
-        LEFT JOIN outcomes u
-            ON u.field = c.field AND u.token = c.prediction AND u.role_prediction {given}
-        LEFT JOIN outcomes t
-            ON t.field = c.field AND t.token = c.reference AND t.role_reference {asserted}
-        JOIN (SELECT DISTINCT field, outcome, p_unit, r_unit, pattern FROM pairs) p
-            ON p.field = c.field AND p.outcome = c.outcome AND p.p_unit IS NOT DISTINCT FROM u.unit
-            AND p.r_unit IS NOT DISTINCT FROM t.unit""")
-    ((cases, judged, counted),) = connection.execute(
-        "SELECT (SELECT count(*) FROM cases), (SELECT count(*) FROM judged_cases),"
-        " (SELECT coalesce(sum(n), 0) FROM pairs)"
-    ).fetchall()
-    if not cases == judged == counted:
-        raise InternalError(f"the files hold {cases} cases, {judged} have a verdict, and the run counted {counted}")
 
 
 def _number(run: Run, consumer: str) -> int:

@@ -63,9 +63,12 @@ def created_at() -> str:
     return moment.isoformat(timespec="seconds")
 
 
-def run_id(created: str, manifest: str, consumers: Iterable[ConsumerSummary], sources: object) -> str:
+def run_id(
+    created: str, manifest: str, consumers: Iterable[ConsumerSummary], sources: object, redecoded_of: str = ""
+) -> str:
     """Name a run by its time and by what went into it."""
-    content = _canonical_sha256([manifest, [[one.name, one.version] for one in consumers], sources])
+    again = [redecoded_of] if redecoded_of else []
+    content = _canonical_sha256([manifest, [[one.name, one.version] for one in consumers], sources, *again])
     stamp = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
     return f"{stamp}-{content[:8]}"
 
@@ -142,13 +145,14 @@ def make_run(
     gate: Gate,
     gold_in_input: dict[str, int],
     arms: tuple[ArmSummary, ...],
+    redecoded_of: str = "",
 ) -> Run:
-    """Give the finished run."""
+    """Give the finished run; `redecoded_of` is the run whose raw outputs it has decoded again, if it has."""
     created = created_at()
     not_fixed = tuple(f"{one.name}: {part}" for one in consumers for part in one.not_fixed)
     base = spec.environment
     return Run(
-        run_id=run_id(created, manifest, consumers, [source.get("sha256") for source in sources]),
+        run_id=run_id(created, manifest, consumers, [source.get("sha256") for source in sources], redecoded_of),
         name=spec.name,
         manifest_sha256=manifest,
         created_at=created,
@@ -171,6 +175,7 @@ def make_run(
         gold_in_input=gold_in_input,
         spec_place=spec_place(spec, findings),
         arms=arms,
+        redecoded_of=redecoded_of,
     )
 
 

@@ -12,6 +12,7 @@ import typer
 from auditor.cli.consumer import check
 from auditor.cli.discover import discover
 from auditor.cli.doctor import doctor
+from auditor.cli.drift import drift
 from auditor.cli.exits import end_by_signals, exiting
 from auditor.cli.findings import accept, list_findings, reopen, show
 from auditor.cli.import_log import import_log
@@ -19,6 +20,7 @@ from auditor.cli.init import init
 from auditor.cli.raw_strings import TakesRawStrings
 from auditor.cli.read import read
 from auditor.cli.record import record
+from auditor.cli.redecode import redecode
 from auditor.cli.report import report
 from auditor.cli.run import run
 from auditor.cli.runs import runs
@@ -34,7 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (run, read, report, runs, schema, init, discover, doctor, record):
+for command in (run, read, report, runs, schema, init, discover, doctor, record, drift, redecode):
     app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
 
 app.command(name="import")(exiting(import_log))
@@ -74,7 +76,7 @@ def auditor(
     """Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.
 
     Exit codes: 0 done; 1 findings at or above --fail-on; 2 the audit could not be done; 3 broken references;
-    130 interrupted.
+    4 a comparison is refused; 130 interrupted.
     """
 
 

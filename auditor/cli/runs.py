@@ -26,4 +26,5 @@ def runs() -> None:
             typer.echo(
                 f"{run.run_id}  {run.created_at}  {visible(run.name)}  {run.cases.expected:,} expected, "
                 f"{run.cases.judged:,} judged  {bugs_line(run)}"
+                + (f"  redecoded from {run.redecoded_of}" if run.redecoded_of else "")
             )

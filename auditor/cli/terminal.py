@@ -25,16 +25,17 @@ class Terminal(Console):
         raise BrokenPipeError
 
 
+def terminal() -> Terminal:
+    """Give the console: as wide as the terminal is; elsewhere, unless COLUMNS says otherwise, as wide as a page."""
+    is_page = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
+    return Terminal(width=PAGE if is_page else None)
+
+
 def show(run: Run) -> None:
-    """Print a run: as wide as the terminal is; elsewhere, unless COLUMNS says otherwise, as wide as a page."""
-    write_terminal(run, _terminal())
+    """Print a run."""
+    write_terminal(run, terminal())
 
 
 def show_finding(run: Run, finding: Finding) -> None:
-    """Print one bug of a run, as wide as that."""
-    write_finding(run, finding, Paper(_terminal()))
-
-
-def _terminal() -> Terminal:
-    is_page = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
-    return Terminal(width=PAGE if is_page else None)
+    """Print one bug of a run."""
+    write_finding(run, finding, Paper(terminal()))

@@ -29,7 +29,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def to_document(run: Run) -> dict[str, Any]:
     """Give the run as plain JSON values; `schema` comes first, undefined rates are None."""
     document: dict[str, Any] = {"schema": run.schema}
-    document.update(_plain(run))
+    document.update(plain(run))
     return document
 
 
@@ -45,11 +45,17 @@ def from_document(document: Any) -> Run:
 
 def to_json_text(run: Run) -> str:
     """Give the document as JSON text: the same bytes for the same run, and valid UTF-8 whatever the data holds."""
-    text = json.dumps(to_document(run), ensure_ascii=False, allow_nan=False, indent=2)
+    return json_text_of(to_document(run))
+
+
+def json_text_of(document: dict[str, Any]) -> str:
+    """Give a document of plain values as JSON text, valid UTF-8 whatever the data holds."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Give a noun, or what it holds, as plain JSON values."""
     kind: Any = type(value)
     if kind in _AS_IT_IS:
         return value
@@ -58,14 +64,14 @@ def _plain(value: Any) -> Any:
     if kind is Interval:
         return [value.low, value.high] if math.isfinite(value.low) and math.isfinite(value.high) else None
     if names := _names(kind):
-        plain = {name: _plain(getattr(value, name)) for name in names}
+        values = {name: plain(getattr(value, name)) for name in names}
         if kind is Decoding and value.warning is None:
-            del plain["warning"]
-        return {**plain, **_derived(value)} if kind is not Column else _flat(value, plain)
+            del values["warning"]
+        return {**values, **_derived(value)} if kind is not Column else _flat(value, values)
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 
@@ -79,9 +85,9 @@ def _derived(value: Any) -> dict[str, Any]:
     return {"anchor": value.anchor} if isinstance(value, Finding) else {}
 
 
-def _flat(column: Column, plain: dict[str, Any]) -> dict[str, Any]:
+def _flat(column: Column, values: dict[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
-    for key, value in plain.items():
+    for key, value in values.items():
         if key == "verdicts":
             flat.update((name, column.verdicts[name]) for name in FIELD_VERDICTS)
         else:

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from auditor.model.agreement import Agreement
 from auditor.model.cases import ArmSummary as ArmSummary
 from auditor.model.cases import CaseCounts as CaseCounts
-from auditor.model.decoding import Decoding
 from auditor.model.dependence import ProbeSummary
+from auditor.model.finding import SEVERITIES as SEVERITIES
+from auditor.model.finding import Finding as Finding
+from auditor.model.finding import Location as Location
+from auditor.model.finding import Severity as Severity
+from auditor.model.finding import Witness as Witness
 from auditor.model.gate import Gate
 from auditor.model.left_out import LeftOut
 from auditor.model.spec_place import SpecPlace
-
-Severity = Literal["high", "medium", "low", "info"]
-SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low", "info")
 
 SCHEMA = 1
 
@@ -163,67 +164,6 @@ class FieldSummary:
 
 
 @dataclass(frozen=True)
-class Witness:
-    """One raw value that shows the bug: the shortest there is; `case_id` points at an example.
-
-    >>> Witness('"N/A"', {"billing": Decoding("rejected", error="ValueError: no date")}).decodings["billing"].status
-    'rejected'
-    """
-
-    raw: str  # the raw value as JSON text: "2024-03-01" in quotes, 3.0, true
-    decodings: dict[str, Decoding]
-    case_id: str | None = None
-    role: str = "prediction"  # prediction, reference or probe
-    rows: int = 0
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Location:
-    """Where the bug is in the pipeline's own sources."""
-
-    file: str
-    line: int
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A bug of the pipeline. `affected` counts cases in support, and `share` is their part of the field's support.
-
-    Where all cases lie outside support (a broken reference has none), `affected` counts those and `share` is None.
-
-    >>> finding = Finding(
-    ...     code="value-disagreement", severity="high", field="total", consumers=("billing", "warehouse"),
-    ...     owners=("billing", "data"), title="1,5 is read as 15 and as 1.5", detail="", cause="", fixes=(),
-    ...     affected=3, share=0.01, fingerprint="5d41402abc4b2a76")
-    >>> finding.anchor
-    'value-disagreement-5d41402a'
-    """
-
-    code: str
-    severity: Severity
-    field: str
-    consumers: tuple[str, ...]
-    owners: tuple[str, ...]
-    title: str
-    detail: str
-    cause: str
-    fixes: tuple[str, ...]
-    affected: int
-    share: float | None
-    fingerprint: str
-    witnesses: tuple[Witness, ...] = ()
-    shapes: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)  # {"rejected": {"dddd": 12}}
-    location: Location | None = None
-    affected_by_arm: dict[str, int] = dataclasses.field(default_factory=dict)  # where there are arms, and it is known
-
-    @property
-    def anchor(self) -> str:
-        """A stable fragment for links: the code and the start of the fingerprint."""
-        return f"{self.code}-{self.fingerprint[:8]}"
-
-
-@dataclass(frozen=True)
 class ConsumerSummary:
     """A consumer as it ran: its version and settings bind every later comparison."""
 
@@ -295,8 +235,15 @@ class Run:
     gate: Gate | None = None  # None: stored before there was one
     gold_in_input: dict[str, int] = dataclasses.field(default_factory=dict)  # by field, where inputs are known
     spec_place: SpecPlace | None = None  # None: stored before it was told
+    redecoded_of: str = ""  # the run whose raw outputs were decoded again
     arms: tuple[ArmSummary, ...] = ()
     schema: int = SCHEMA
+
+    @property
+    def environment_key(self) -> tuple[str, str, str, int]:
+        """What the base environment of two runs is compared by."""
+        base = self.environment
+        return base.clock, base.zone, base.locale, base.hash_seed
 
     def column(self, field_name: str, consumer: str, arm: str | None = None) -> Column:
         """Give the column of a field, a consumer and, in a run of arms, an arm; KeyError names the columns there are.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
@@ -33,17 +33,20 @@ _WITH_BASELINE: Final = {
 
 SUFFIXES: Final = (*_RENDERERS, *_WITH_BASELINE)
 
-
-def suffix_of(path: Path) -> str:
-    """Give the suffix of `SUFFIXES` that a file has, else nothing."""
-    return next((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), "")
+#: The formats of a comparison of runs, which has no tests and no places.
+COMPARISON_SUFFIXES: Final = tuple(_RENDERERS)
 
 
-def check_suffix(path: Path) -> None:
+def suffix_of(path: Path, known: Sequence[str] = SUFFIXES) -> str:
+    """Give the known suffix that a file has, else nothing."""
+    return next((suffix for suffix in known if path.name.lower().endswith(suffix)), "")
+
+
+def check_suffix(path: Path, known: Sequence[str] = SUFFIXES) -> None:
     """Refuse a path whose suffix names no format, before a long audit and not after it."""
-    if not suffix_of(path):
+    if not suffix_of(path, known):
         found = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
-        raise AuditorError(f"{path}: {found} names no report format; use one of {', '.join(SUFFIXES)}")
+        raise AuditorError(f"{path}: {found} names no report format; use one of {', '.join(known)}")
 
 
 def render_text(run: Run, suffix: str, baseline: Baseline | None = None) -> str:
@@ -59,9 +62,13 @@ def render_text(run: Run, suffix: str, baseline: Baseline | None = None) -> str:
 def render(run: Run, path: Path, baseline: Baseline | None = None) -> None:
     """Write the report that the suffix of `path` names; the file appears whole or not at all."""
     check_suffix(path)
-    data = render_text(run, suffix_of(path), baseline).encode()
+    write_report(path, render_text(run, suffix_of(path), baseline))
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write a report; the file appears whole or not at all."""
     try:
-        _write_whole(path, data)
+        _write_whole(path, text.encode())
     except OSError as error:
         raise AuditorError(f"{path}: the report could not be written: {error.strerror or error}") from error
 

@@ -28,7 +28,7 @@ _OF_ENVIRONMENTS: Final = ("range_low", "range_high", "range_flips", "depends", 
 _AGREEMENT: Final = tuple(f"agreement_{item.name}" for item in fields(Agreement))
 
 #: Cells that a program reads: cut short, they would be no JSON any more.
-_WHOLE: Final = frozenset({"by_environment", "flips"})
+_WHOLE: Final = frozenset({"by_environment", "flips", "turns"})
 
 #: What makes a spreadsheet take a cell for a formula, the full-width forms included.
 _FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")
@@ -50,7 +50,7 @@ def csv_text(run: Run) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([name for name in (*_flat(_column_keys()), *_OF_ENVIRONMENTS) if name not in left_out])
-    writer.writerows([_cell(*item) for item in row.items() if item[0] not in left_out] for row in rows)
+    writer.writerows([cell(*item) for item in row.items() if item[0] not in left_out] for row in rows)
     return out.getvalue()
 
 
@@ -103,7 +103,7 @@ def _of_environments(run: Run, column: Column, consumer: ConsumerSummary | None)
     return dict(zip(_OF_ENVIRONMENTS, values, strict=True))
 
 
-def _cell(key: str, value: Any) -> str:
+def cell(key: str, value: Any) -> str:
     """Give a cell; a number stays a number, a text that would be a formula is quoted with an apostrophe."""
     if value is None:
         return ""

@@ -23,17 +23,20 @@ from auditor.report.view import FieldView
 from auditor.report.witnesses import witness_views
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
+#: Characters of a list of names that is shown whole.
+LONG_LIST: Final = 20_000
+
 _SEVERITY_MARKS: Final = {"high": "▲", "medium": "◆", "low": "●", "info": "○"}
 
 
 def html_text(run: Run) -> str:
     """Give the whole page."""
-    return _environment().get_template("page.html.j2").render(_context(run))
+    return environment().get_template("page.html.j2").render(_context(run))
 
 
 def fragment_text(run: Run) -> str:
     """Give the part that a notebook shows."""
-    return _environment().get_template("notebook.html.j2").render(_context(run))
+    return environment().get_template("notebook.html.j2").render(_context(run))
 
 
 def shown(text: str, limit: int = PROSE_LIMIT) -> Markup:
@@ -59,8 +62,9 @@ def _finalize(value: Any) -> Any:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Give what templates are rendered with: everything that they show is escaped."""
+    made = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -69,11 +73,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["data"] = lambda text: shown(text, DATA_LIMIT)
-    environment.filters["n"] = lambda count: f"{count:,}"
-    environment.filters["slug"] = slug
-    environment.globals.update(witness_views=witness_views, broken_groups=broken_groups)
-    environment.globals.update(
+    made.filters["data"] = lambda text: shown(text, DATA_LIMIT)
+    made.filters["long"] = lambda text: shown(text, LONG_LIST)
+    made.filters["n"] = lambda count: f"{count:,}"
+    made.filters["slug"] = slug
+    made.globals.update(witness_views=witness_views, broken_groups=broken_groups)
+    made.globals.update(
         numbers=figures,
         view=view,
         environments=environments,
@@ -82,7 +87,12 @@ def _environment() -> Environment:
         heat=heat,
         blanks=figures.NO_RATE,
     )
-    return environment
+    return made
+
+
+def style() -> str:
+    """Give the style sheet of a page."""
+    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
 
 
 def slug(text: str) -> str:
@@ -112,7 +122,7 @@ def _context(run: Run) -> dict[str, Any]:
         "figures": figure_rows,
         "matrix": matrix,
         "untrusted": any(column.untrusted for column in run.columns),
-        "style": Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
+        "style": Markup(style()),
     }
 
 

@@ -56,10 +56,10 @@ _SEVERITY: Final = {"high": "🔴 high", "medium": "🟠 medium", "low": "🔵 l
 def markdown_text(run: Run) -> str:
     """Give the comment; what does not fit is counted, worst bugs are kept."""
     head, foot = _head(run), _foot(run)
-    room = LIMIT - _size(head) - _size(foot)
+    room = LIMIT - size(head) - size(foot)
     broken = _broken_references(run, room // 4)
     columns = _columns(run, room // 2)
-    bugs = _bugs(run, room - _size(broken) - _size(columns))
+    bugs = _bugs(run, room - size(broken) - size(columns))
     return "\n".join(block for block in (head, broken, columns, bugs, foot) if block)
 
 
@@ -93,15 +93,15 @@ def _unlinked(text: str) -> str:
     return _LINKED.sub(lambda match: match[0][0] + _BREAK + match[0][1:], text)
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
     """Count as JavaScript does, which is never less than what the forge counts."""
     return len(text.encode("utf-16-le")) // 2
 
 
-def _fitting(blocks: list[str], room: int) -> list[str]:
+def fitting(blocks: list[str], room: int) -> list[str]:
     """Give the first blocks that fit into `room` characters."""
     for count, block in enumerate(blocks):
-        room -= _size(block) + 1
+        room -= size(block) + 1
         if room < 0:
             return blocks[:count]
     return blocks
@@ -149,7 +149,7 @@ def _broken_references(run: Run, room: int) -> str:
     ]
     head = f"### {figures.plural(len(run.broken_references), 'broken reference')}\n"
     table = ["| field | reference | cases | ids | decoder | status | error |", "|---|---|--:|---|---|---|---|"]
-    shown = _fitting(rows, room - 300)
+    shown = fitting(rows, room - 300)
     left = sum(len(group.cases) for group in groups[len(shown) :])
     more = f"\n{view.more(left)} in the json and html reports.\n" if left else ""
     return "\n".join([head, *table, *shown, more])
@@ -163,7 +163,7 @@ def _columns(run: Run, room: int) -> str:
         rows += [_row(column, run) for column in field.columns]
         rows += _joint_rows(field)
     table = [f"| {' | '.join(_HEAD)} |", "|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|"]
-    shown = _fitting(rows, room - 500)
+    shown = fitting(rows, room - 500)
     left = len(rows) - len(shown)
     more = f"\n{view.more(left, 'row')} in the csv report.\n" if left else ""
     return "\n".join([*table, *shown, more])
@@ -214,9 +214,9 @@ def _bugs(run: Run, room: int) -> str:
     if not run.findings:
         return f"**{prose(view.no_bugs(run))}** {prose(environments.no_proof(run), _NO_PROOF_LIMIT)}\n"
     groups = grouped(run.findings)
-    shown = _fitting([_bug(run, group) for group in groups], room * 3 // 4)
+    shown = fitting([_bug(run, group) for group in groups], room * 3 // 4)
     rest = groups[len(shown) :]
-    lines = _fitting([_bug_line(group) for group in rest], room - sum(map(_size, shown)) - len(shown) - 200)
+    lines = fitting([_bug_line(group) for group in rest], room - sum(map(size, shown)) - len(shown) - 200)
     left = sum(len(group.findings) for group in rest[len(lines) :])
     more = [f"\n{figures.plural(left, 'more bug')} in the json and html reports.\n"] if left else []
     return "\n".join([*shown, *lines, *more])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -42,6 +43,8 @@ TABLES = {
 SOURCES = "sources"
 CONTRACT = f"{SOURCES}/contract.json"
 
+_NUMBER = re.compile(r"^\d{3,}-")
+
 _PARTIAL = re.compile(r"\.partial-(\d+)-")
 
 
@@ -67,8 +70,7 @@ def write_run(
             partial.mkdir()
             _write_tables(connection, partial)
             _copy_sources(partial / SOURCES, spec.file, sources)
-            contract = spec.model_dump_json(include={"cases", "fields", "not_judged"}, indent=2)
-            _write_durably(partial / CONTRACT, contract + "\n")
+            _write_durably(partial / CONTRACT, _contract_text(spec))
             for name, text in texts.items():
                 _write_durably(partial / name, text)
             _write_durably(partial / "run.json", to_json_text(run))
@@ -77,6 +79,15 @@ def write_run(
     except (OSError, duckdb.Error) as error:
         raise StoreError(_unwritable(final, error)) from error
     return final
+
+
+def _contract_text(spec: AuditSpec) -> str:
+    """Give cases and fields of the spec, and how each consumer is asked."""
+    contract = spec.model_dump(mode="json", include={"cases", "fields", "not_judged"})
+    contract["consumers"] = {
+        name: {"receives": consumer.receives, "batch": consumer.batch} for name, consumer in spec.consumers.items()
+    }
+    return json.dumps(contract, indent=2, ensure_ascii=False) + "\n"
 
 
 def _replace(partial: Path, final: Path) -> None:
@@ -104,7 +115,9 @@ def _copy_sources(folder: Path, spec_file: Path, sources: Sequence[Path]) -> Non
     if spec_file.is_file():
         shutil.copyfile(spec_file, folder / "audit.toml")
     for number, source in enumerate(sources):
-        shutil.copyfile(source, folder / f"{number:03d}-{source.name}")
+        # What is itself kept by a run has its number already.
+        name = _NUMBER.sub("", source.name) if source.parent.name == SOURCES else source.name
+        shutil.copyfile(source, folder / f"{number:03d}-{name}")
 
 
 def _write_durably(path: Path, text: str) -> None:

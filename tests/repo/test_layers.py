@@ -17,7 +17,7 @@ LEVELS = {
     "sql": 1,
     "spec": 2,
     **dict.fromkeys(("decode", "load", "judge", "score", "store"), 3),
-    **dict.fromkeys(("discover", "findings", "probe"), 4),
+    **dict.fromkeys(("discover", "drift", "findings", "probe"), 4),
     **dict.fromkeys(("audit", "record", "report"), 5),
     "service": 6,
     **dict.fromkeys(("cli", "api"), 7),

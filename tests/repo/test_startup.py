@@ -52,6 +52,8 @@ def loaded_by(code: str) -> tuple[list[str], str]:
         "schema --help",
         "init --help",
         "discover --help",
+        "drift --help",
+        "redecode --help",
     ],
 )
 def test_help_loads_nothing_heavy(arguments: str) -> None:

@@ -29,7 +29,7 @@ UNICODE: Final = Marks()
 ASCII: Final = Marks("#", "=", ".", "|")
 
 #: Typography of our own sentences for encodings that do not have it; data is escaped instead.
-_PLAIN: Final = str.maketrans({"·": "-", "–": "-", "—": "-", "…": "...", "→": "->", "≠": "!="})
+_PLAIN: Final = str.maketrans({"·": "-", "–": "-", "—": "-", "…": "...", "→": "->", "≠": "!=", "−": "-"})
 
 
 class Paper:
@@ -39,7 +39,7 @@ class Paper:
         self.console = console
         self.encoding = console.encoding or "ascii"
         self.width = max(console.width, 40)
-        whole = self._encodable("█▒·│–—…→≠")
+        whole = self._encodable("█▒·│–—…→≠−")
         self.marks = UNICODE if whole else ASCII
         self._typography: dict[int, str] = {} if whole else _PLAIN
 

@@ -1,0 +1,87 @@
+"""Both runs opened in one database: each in a schema of its own, `old` and `new`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import duckdb
+
+from auditor.database import connect, first_line, no_room
+from auditor.decode.folders import open_spill
+from auditor.drift.stored import create_run_cases
+from auditor.errors import AuditorError, InternalError, LoadError, StoreError
+from auditor.model.drift import ColumnKey, key_of
+from auditor.model.run import Column, Run
+from auditor.spec.models import AuditSpec, FieldSpec
+from auditor.store.reading import StoredRun
+
+Name = Literal["old", "new", "old_again", "new_again"]
+
+#: What decides whether two values of a field are equal, and who reads its reference.
+CONTRACT: Final = ("type", "grain", "rounding", "unit", "currency", "minimum", "maximum", "reference")
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run with its cases in the schema `name` of a database."""
+
+    name: Name
+    run: Run
+    folder: Path
+    spec: AuditSpec  # cases and fields alone
+
+    @property
+    def columns(self) -> dict[ColumnKey, Column]:
+        """The columns by what identifies them."""
+        return {key_of(column): column for column in self.run.columns}
+
+    def readers(self, field: str) -> list[str]:
+        """Give the consumers of a field in the order of the letters of its patterns."""
+        return list(dict.fromkeys(key.consumer for key in self.columns if key.field == field and key.is_whole))
+
+    def number(self, consumer: str) -> int:
+        """Give the number of a consumer in the columns of `outcomes`."""
+        return [one.name for one in self.run.consumers].index(consumer)
+
+
+def contract_of(field: FieldSpec) -> dict[str, Any]:
+    """Give the contract of a field: what is set of `CONTRACT`."""
+    return {name: value for name in CONTRACT if (value := getattr(field, name)) is not None}
+
+
+@contextmanager
+def opened(runs: Sequence[tuple[Name, StoredRun]]) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[Side]]]:
+    """Open runs side by side; StoreError names the one whose folder does not hold what it should."""
+    with ExitStack() as folders, closing(connect(open_spill(folders))) as connection:
+        try:
+            yield connection, [_open(connection, name, stored) for name, stored in runs]
+        except (duckdb.Error, MemoryError, OSError) as error:
+            lack = no_room(error)
+            if lack is None:
+                raise
+            raise AuditorError(
+                f"the runs could not be compared: {lack.cause}\n  seen:  {first_line(error)}\n  next:  {lack.step}"
+            ) from error
+
+
+def _open(connection: duckdb.DuckDBPyConnection, name: Name, stored: StoredRun) -> Side:
+    connection.execute(f"CREATE SCHEMA {name}")
+    connection.execute(f"USE {name}")
+    try:
+        spec = create_run_cases(connection, stored.run, stored.folder)
+    except duckdb.OutOfMemoryException:
+        raise
+    except (duckdb.Error, InternalError, LoadError, StoreError) as error:
+        raise StoreError(
+            f"the {name.partition('_')[0]} run {stored.run.run_id} cannot be compared: its folder does not hold what it"
+            f" should\n  where: {stored.folder}\n  seen:  {first_line(error)}\n"
+            "  cause: it was stored by an older version, or its files were changed or removed\n"
+            "  next:  run that audit again"
+        ) from error
+    finally:
+        connection.execute("USE main")
+    return Side(name, stored.run, stored.folder, spec)
