@@ -125,5 +125,15 @@ class StoreError(AuditorError):
     """
 
 
+class Refused(AuditorError):
+    """Two things that must not be compared: what a lock froze with what is there now, or runs of different cases.
+
+    >>> Refused("the manifests differ").exit_code
+    4
+    """
+
+    exit_code = 4
+
+
 class InternalError(AuditorError):
     """A sum that must hold does not: a bug of the auditor, reported instead of a score."""

@@ -1,4 +1,4 @@
-"""Exit codes: 130 interrupted, 2 the audit could not be done, 3 broken references, 1 findings, 0."""
+"""Exit codes: 130 interrupted, 2 could not be done, 4 comparison refused, 3 broken references, 1 findings, 0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
-from auditor.errors import AuditorError
+from auditor.errors import AuditorError, Refused
 
 if TYPE_CHECKING:
     from auditor.model.run import Run
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FINDINGS = 1
 NOT_DONE = 2
 BROKEN_REFERENCES = 3
+REFUSED = Refused.exit_code
 INTERRUPTED = 130
 
 P = ParamSpec("P")
