@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import Literal
 
 import duckdb
@@ -14,6 +15,7 @@ from auditor.audit.decoding import Decoded, start_and_decode
 from auditor.audit.emulated import columns_apart, labelled
 from auditor.audit.events import CasesLoaded, Event, Phase, RunFinished, Tell, nobody
 from auditor.audit.gate import INCIDENT, gate_note, gate_of, incident_text, with_gate
+from auditor.audit.guard import Guard, locked_notes
 from auditor.audit.kept import Kept
 from auditor.audit.replies import reply_reader
 from auditor.audit.summary import (
@@ -29,6 +31,7 @@ from auditor.audit.summary import (
 )
 from auditor.database import connect, first_line, no_room
 from auditor.decode.folders import open_spill
+from auditor.decode.session import Session
 from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
@@ -52,6 +55,7 @@ def audit(
     broken_references: BrokenReferences = "stop",
     store: bool = True,
     probe: Level = "full",
+    guard: Guard | None = None,
     starting: Starting | None = None,
     tell: Tell = nobody,
 ) -> Generator[Event, None, None]:
@@ -60,8 +64,9 @@ def audit(
     Workers start while the cases are read, or have been started before (`starting`); they are ended here.
 
     With `broken_references="stop"` a run with broken references carries no rates. `probe` says how much is
-    decoded again in other environments. Raises AuditorError when there is no faithful score: a consumer cannot be
-    started, an input cannot be read whole, the run cannot be written.
+    decoded again in other environments. `guard` holds the audit against a lock. Raises AuditorError when there is no
+    faithful score: a consumer cannot be started, an input cannot be read whole, the run cannot be written; Refused
+    where it is not what was frozen.
     """
     try:
         with (
@@ -69,7 +74,7 @@ def audit(
             ExitStack() as folders,
             closing(connect(open_spill(folders))) as connection,
         ):
-            yield from _audit(connection, spec, workers, broken_references, probe, store, tell)
+            yield from _audit(connection, spec, workers, broken_references, probe, store, guard, tell)
     except (duckdb.Error, MemoryError, OSError) as error:
         lack = no_room(error)
         if lack is None:
@@ -86,6 +91,7 @@ def _audit(
     broken_references: BrokenReferences,
     probe: Level,
     store: bool,
+    guard: Guard | None,
     tell: Tell,
 ) -> Generator[Event, None, None]:
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
@@ -93,9 +99,18 @@ def _audit(
         loaded = load(spec, connection, payloads=payloads, reader=None if reader is None else reader.read)
         texts = {} if reader is None else reader.kept()
     yield CasesLoaded(loaded.cases)
-    kept = Kept(runs_folder(spec) if store else None, spec, manifest_sha256(spec, loaded.manifest_rows_sha256))
+    manifest = manifest_sha256(spec, loaded.manifest_rows_sha256, loaded.prompts_sha256)
+    kept = Kept(runs_folder(spec) if store else None, spec, manifest)
+
+    def check(sessions: Mapping[str, Session]) -> None:
+        if guard is not None:
+            guard.check(connection, spec, loaded, sessions, reader)
+
     try:
-        decoded = yield from start_and_decode(connection, spec, workers, loaded, kept, probe, tell, payloads=payloads)
+        decoded = yield from start_and_decode(
+            connection, spec, workers, loaded, kept, probe, tell, payloads=payloads, check=check
+        )
+        locked = None if guard is None else guard.locked(decoded.sessions, reader)
     except (AuditorError, duckdb.Error, MemoryError, OSError):
         if names := kept.save():
             yield Phase(f"this audit fails; what {', '.join(names)} decoded is kept for the next one of these cases")
@@ -105,6 +120,7 @@ def _audit(
     spec = decoded.emulated.ordered(spec)
     create_judged(connection, spec, decoded.deciding, decoded.index, payloads=payloads)
     run = _score(connection, spec, loaded, decoded, broken_references, payloads=payloads, store=store)
+    run = replace(run, locked=locked, notes=run.notes + locked_notes(locked))
     folder = None
     if store:
         if decoded.emulated.undecided:
@@ -169,7 +185,7 @@ def _score(
     columns += with_gate(apart, spec.cases)
     return make_run(
         spec,
-        manifest=manifest_sha256(spec, loaded.manifest_rows_sha256),
+        manifest=manifest_sha256(spec, loaded.manifest_rows_sha256, loaded.prompts_sha256),
         cases=loaded.cases,
         finish_reasons=loaded.finish_reasons,
         sources=loaded.sources,

@@ -14,6 +14,7 @@ from auditor.cli.consumer import check
 from auditor.cli.discover import discover
 from auditor.cli.doctor import doctor
 from auditor.cli.exits import exiting
+from auditor.cli.freeze import freeze
 from auditor.cli.import_log import import_log
 from auditor.cli.init import init
 from auditor.cli.raw_strings import TakesRawStrings
@@ -34,7 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (run, read, report, runs, schema, init, discover, doctor, record):
+for command in (run, read, report, runs, freeze, schema, init, discover, doctor, record):
     app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
 
 app.command(name="import")(exiting(import_log))
@@ -64,7 +65,7 @@ def auditor(
     """Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.
 
     Exit codes: 0 done; 1 findings at or above --fail-on; 2 the audit could not be done; 3 broken references;
-    130 interrupted.
+    4 not what was frozen; 130 interrupted.
     """
 
 

@@ -13,6 +13,7 @@ from auditor.model.decoding import Decoding
 from auditor.model.dependence import ProbeSummary
 from auditor.model.gate import Gate
 from auditor.model.left_out import LeftOut
+from auditor.model.lock import Locked
 
 Severity = Literal["high", "medium", "low", "info"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low", "info")
@@ -295,6 +296,7 @@ class Run:
     probe: ProbeSummary | None = None  # None: stored before there were probes
     gate: Gate | None = None  # None: stored before there was one
     gold_in_input: dict[str, int] = dataclasses.field(default_factory=dict)  # by field, where inputs are known
+    locked: Locked | None = None  # the lock that the run was held against, None where it was not
     schema: int = SCHEMA
 
     def column(self, field_name: str, consumer: str) -> Column:

@@ -7,6 +7,7 @@ own core schema, taken out of the model, is validated alone.
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 from . import loading
@@ -86,7 +87,7 @@ class PydanticAdapter:
         name = self.target.split(":")[-1]
         return {
             "reads": {field: ".".join((name, *path)) for field, path in self.paths.items()},
-            "settings": {"pydantic": pydantic.VERSION},
+            "settings": {"pydantic": pydantic.VERSION, "schema": schema_of(self.model)},
             "scope": self.scope,
             "scope_note": self.note,
         }
@@ -171,6 +172,15 @@ def load_model(target: str, root: str) -> Any:
     except Exception as error:  # annotations are the consumer's own code, which may raise anything
         raise StartError(tried, "%s: %s" % (type(error).__name__, error), "the model must be complete") from error
     return model
+
+
+def schema_of(model: Any) -> str:
+    """Name the model's JSON schema by a digest: what it allows may come from a file or a variable, not from sources."""
+    try:
+        schema = model.model_json_schema()
+    except Exception as error:  # noqa: BLE001 - types of the consumer's own need not have one, and may raise anything
+        return "none (%s)" % type(error).__name__
+    return hashlib.sha256(json.dumps(schema, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def is_own_model(value: Any) -> bool:
