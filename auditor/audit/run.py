@@ -167,6 +167,7 @@ def _score(
         probed=decoded.environments.of_consumers,
         units_of_movers=decoded.environments.units,
         neighbours=decoded.neighbours,
+        made_of={name: one.parts for name, one in readiness.items()},
     )
     findings = find(context)
     fields = summarise_fields(connection, spec, patterns, decoded.index, withhold_rates=withhold)

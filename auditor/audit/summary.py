@@ -161,7 +161,14 @@ def split_columns(
         for field, counts in patterns.items():
             of_field = {one.consumer: one for one in whole if one.field == field}
             traits = {
-                consumer: ColumnTraits(one.label, one.scope, one.scope_note, one.hints, one.label_note)
+                consumer: ColumnTraits(
+                    one.label,
+                    one.scope,
+                    one.scope_note,
+                    one.hints,
+                    one.label_note,
+                    spec.consumers[consumer].version_of,
+                )
                 for consumer, one in of_field.items()
             }
             made = make_columns(counts, traits, withhold_rates=withhold_rates)
@@ -172,7 +179,8 @@ def split_columns(
 def _traits(consumer: ConsumerSpec, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
     scope = ready.scope_of(field)
     note = ready.scope_note if scope == ready.scope else ""
-    return ColumnTraits(label_of(consumer, ready), scope, note, hints, label_note(consumer, ready))
+    label, said = label_of(consumer, ready), label_note(consumer, ready)
+    return ColumnTraits(label, scope, note, hints, said, consumer.version_of)
 
 
 def summarise_fields(

@@ -34,6 +34,7 @@ class Context:
     probed: tuple[Probed, ...] = ()
     units_of_movers: Mapping[tuple[str, Place], Sequence[int]] = field(default_factory=dict)
     neighbours: tuple[NeighbourProbe, ...] = ()
+    made_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # the parts of each consumer, in words
 
     def owners(self, consumers: Sequence[str]) -> tuple[str, ...]:
         """Give the owner of each consumer, or its name where the spec names none; each once, in order."""

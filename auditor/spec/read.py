@@ -22,6 +22,7 @@ from auditor.spec.lines import KeyPath, key_lines
 from auditor.spec.mistakes import Mistakes, nearest, shown, suggest
 from auditor.spec.models import AuditSpec, CasesSpec, ConsumerSpec, EnvironmentSpec, FieldSpec
 from auditor.spec.needs import leave_out_missing
+from auditor.spec.version_rules import expand_versions
 
 _POSITION = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
@@ -82,6 +83,7 @@ def _spec_from(mapping: Mapping[str, Any], file: Path, lines: Mapping[KeyPath, i
     environment = _table("environment", tables.get("environment", {}), ("environment",), mistakes)
     fields = _named_tables("fields", tables.get("fields"), mistakes)
     consumers = _named_tables("consumers", tables.get("consumers"), mistakes)
+    consumers = expand_versions(consumers, fields, mistakes)
     check_fields(fields, consumers, mistakes)
     check_consumers(consumers, fields, file.parent, mistakes)
     check_readers(fields, consumers, mistakes)
