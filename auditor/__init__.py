@@ -1,8 +1,8 @@
 """Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.
 
-Three verbs: `run` audits a spec, `load` gives a stored run, `read` shows one string through every consumer. They give
-the same frozen objects that the commands print. Everything is imported on first use, so `import auditor` costs
-nothing.
+Four verbs: `run` audits a spec, `load` gives a stored run, `read` shows one string through every consumer, `freeze`
+writes down what a run is bound to. They give the same frozen objects that the commands print. Everything is imported
+on first use, so `import auditor` costs nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from auditor.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from auditor.api import AuditedRun, load, read, run
+    from auditor.api import AuditedRun, freeze, load, read, run
     from auditor.audit.reading import Reading
     from auditor.errors import AuditorError, ConsumerError, LoadError, SpecError, StoreError, UnsupportedField
     from auditor.model.decoding import Decoding
@@ -40,6 +40,7 @@ __all__ = [
     "UnsupportedField",
     "Witness",
     "__version__",
+    "freeze",
     "load",
     "read",
     "read_spec",
@@ -62,6 +63,7 @@ _HOME = {
     "StoreError": "auditor.errors",
     "UnsupportedField": "auditor.errors",
     "Witness": "auditor.model.run",
+    "freeze": "auditor.api",
     "load": "auditor.api",
     "read": "auditor.api",
     "read_spec": "auditor.spec.read",

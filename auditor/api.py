@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from auditor.audit.events import RunFinished
+from auditor.audit.freezing import freeze_audit
+from auditor.audit.guard import Guard
 from auditor.audit.reading import Reading, as_token, read_strings
 from auditor.audit.run import audit
 from auditor.errors import StoreError
@@ -17,6 +19,7 @@ from auditor.probe import Level
 from auditor.spec.find import find_spec, runs_folder
 from auditor.spec.models import AuditSpec
 from auditor.spec.read import read_spec, spec_from
+from auditor.store.lock_file import lock_path, read_lock, write_lock
 from auditor.store.reading import load_run
 
 if TYPE_CHECKING:
@@ -122,12 +125,15 @@ def run(
     broken_references: Literal["stop", "report"] = "stop",
     store: bool = True,
     probe: Literal["full", "quick", "off"] = "full",
+    locked: bool = False,
 ) -> AuditedRun:
     """Audit a pipeline: a spec file, its folder, its content as a mapping, or (None) the one found from here.
 
     `probe` says how much is decoded again in other environments, to find what depends on more than the string.
+    `locked` holds the audit against audit.lock (see `freeze`).
 
-    Raises AuditorError when there is no faithful score. Paths of a mapping are relative to the current folder.
+    Raises AuditorError when there is no faithful score, or cases, consumers or spec are not those of the lock. Paths of
+    a mapping are relative to the current folder.
 
     >>> import pathlib, tempfile, auditor
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -149,11 +155,38 @@ def run(
     >>> audited.column("paid", "billing").content_rate, audited.findings
     (1.0, ())
     """
-    with closing(audit(_spec(spec), broken_references=broken_references, store=store, probe=probe)) as events:
+    audited = _spec(spec)
+    guard = Guard(read_lock(lock_path(audited))) if locked else None
+    with closing(audit(audited, broken_references=broken_references, store=store, probe=probe, guard=guard)) as events:
         for event in events:
             if isinstance(event, RunFinished):
                 return AuditedRun(event.run, event.folder)
     raise AssertionError("an audit ends with RunFinished")
+
+
+def freeze(spec: str | Path | Mapping[str, Any] | AuditSpec | None = None) -> Path:
+    """Write audit.lock beside the spec: its cases, the version of each consumer, and the spec; gives its path.
+
+    Loads the cases and starts each consumer once. AuditorError where one of both cannot be done.
+
+    >>> import pathlib, tempfile, auditor
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = ["case_id,field,prediction,reference", "1,day,2024-03-01,2024-03-01"]
+    >>> _ = (folder / "records.csv").write_text(chr(10).join(rows))
+    >>> _ = (folder / "audit.toml").write_text('''
+    ... name = "one"
+    ... cases = { predictions = "records.csv", references = "records.csv" }
+    ... fields.day.type = "date"
+    ... consumers.stdlib = { adapter = "python", reads.day = "datetime:date.fromisoformat" }
+    ... ''')
+    >>> auditor.freeze(folder).name
+    'audit.lock'
+    >>> auditor.run(folder, locked=True).column("day", "stdlib").content_rate
+    1.0
+    """
+    frozen = _spec(spec)
+    write_lock(freeze_audit(frozen), lock_path(frozen))
+    return lock_path(frozen)
 
 
 def load(run: str | Path = "latest", *, runs: str | Path | None = None) -> AuditedRun:

@@ -62,7 +62,8 @@ def split_columns(
         return ()
     traits: dict[str, dict[str, ColumnTraits]] = {field: {} for field in spec.fields}
     for one in columns:
-        own = ColumnTraits(one.label, one.scope, one.scope_note, one.hints, one.label_note)
+        version_of = spec.consumers[one.consumer].version_of
+        own = ColumnTraits(one.label, one.scope, one.scope_note, one.hints, one.label_note, version_of)
         traits[one.field].setdefault(one.consumer, own)
     readers = {field: tuple(consumers) for field, consumers in traits.items()}
     found = connection.execute("SELECT DISTINCT split FROM judged WHERE split IS NOT NULL ORDER BY 1").fetchall()
@@ -96,7 +97,8 @@ def with_thresholds(columns: Iterable[Column], spec: AuditSpec) -> tuple[Column,
 def _traits(consumer: ConsumerSpec, ready: Readiness, field: str, hints: tuple[str, ...]) -> ColumnTraits:
     scope = ready.scope_of(field)
     note = ready.scope_note if scope == ready.scope else ""
-    return ColumnTraits(label_of(consumer, ready), scope, note, hints, label_note(consumer, ready))
+    label, said = label_of(consumer, ready), label_note(consumer, ready)
+    return ColumnTraits(label, scope, note, hints, said, consumer.version_of)
 
 
 def summarise_fields(

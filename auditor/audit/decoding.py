@@ -5,7 +5,7 @@ What comes of it are the outcome tables of the connection, and `Decoded`.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 
 import duckdb
@@ -33,6 +33,9 @@ from auditor.load import Loaded
 from auditor.model.neighbours import NeighbourProbe
 from auditor.probe import Level
 from auditor.spec.models import AuditSpec
+
+#: Called with all consumers before any of them is asked for a value.
+Check = Callable[[Mapping[str, Session]], None]
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,9 @@ def start_and_decode(
     tell: Tell,
     *,
     payloads: bool,
+    check: Check,
 ) -> Generator[Event, None, Decoded]:
-    """Number the raw values while the last workers start, then decode all of them."""
+    """Number the raw values while the last workers start, then decode all of them, unless `check` raises."""
     keys = payload_keys(connection, loaded.carried) if payloads else None
     workers.tell(loaded.carried, keys)
     batches = read_batches(spec, lambda field, role: loaded.rows_of(connection, field, role))
@@ -82,6 +86,7 @@ def start_and_decode(
     given = _Input(loaded, keys, batches, units, kept, probe, tell)
     sessions = workers.ready()
     yield from (ConsumerReady(session.readiness) for session in sessions.values())
+    check(sessions)
     return (yield from _decode(connection, spec, sessions, given))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import Literal
 
 import duckdb
@@ -14,6 +15,7 @@ from auditor.audit.decoding import Decoded, start_and_decode
 from auditor.audit.emulated import columns_apart, labelled
 from auditor.audit.events import CasesLoaded, Event, Phase, RunFinished, Tell, nobody
 from auditor.audit.gate import INCIDENT, gate_note, gates_of, incident_text, joint_gate, with_gate
+from auditor.audit.guard import Guard, locked_notes
 from auditor.audit.kept import Kept
 from auditor.audit.origin import Origin
 from auditor.audit.replies import reply_reader
@@ -28,6 +30,7 @@ from auditor.audit.summary import (
 )
 from auditor.database import connect, first_line, no_room
 from auditor.decode.folders import open_spill
+from auditor.decode.session import Session
 from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.findings import find, untrusted_by
@@ -51,6 +54,7 @@ def audit(
     broken_references: BrokenReferences = "stop",
     store: bool = True,
     probe: Level = "full",
+    guard: Guard | None = None,
     starting: Starting | None = None,
     tell: Tell = nobody,
     origin: Origin | None = None,
@@ -60,9 +64,9 @@ def audit(
     Workers start while the cases are read, or have been started before (`starting`); they are ended here.
 
     With `broken_references="stop"` a run with broken references carries no rates. `probe` says how much is
-    decoded again in other environments; `origin` is the stored run whose files are read, where it is one. Raises
-    AuditorError when there is no faithful score: a consumer cannot be started, an input cannot be read whole, the run
-    cannot be written.
+    decoded again in other environments; `guard` holds the audit against a lock; `origin` is the stored run whose files
+    are read, where it is one. Raises AuditorError when there is no faithful score: a consumer cannot be started, an
+    input cannot be read whole, the run cannot be written; Refused where it is not what was frozen.
     """
     try:
         with (
@@ -70,7 +74,7 @@ def audit(
             ExitStack() as folders,
             closing(connect(open_spill(folders))) as connection,
         ):
-            yield from _audit(connection, spec, workers, broken_references, probe, store, tell, origin)
+            yield from _audit(connection, spec, workers, broken_references, probe, store, guard, tell, origin)
     except (duckdb.Error, MemoryError, OSError) as error:
         lack = no_room(error)
         if lack is None:
@@ -87,11 +91,13 @@ def _audit(
     broken_references: BrokenReferences,
     probe: Level,
     store: bool,
+    guard: Guard | None,
     tell: Tell,
     origin: Origin | None,
 ) -> Generator[Event, None, None]:
     require_agreement(spec)
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
+    reader = None
     if origin is not None:
         loaded, texts = load(spec, connection, payloads=payloads, reader=origin.reader), dict(origin.texts)
     else:
@@ -100,9 +106,18 @@ def _audit(
             texts = {} if reader is None else reader.kept()
     yield CasesLoaded(loaded.cases)
     runs = runs_folder(spec) if origin is None or origin.runs is None else origin.runs
-    kept = Kept(runs if store else None, spec, manifest_sha256(spec, loaded.manifest_rows_sha256))
+    manifest = manifest_sha256(spec, loaded.manifest_rows_sha256, loaded.prompts_sha256)
+    kept = Kept(runs if store else None, spec, manifest)
+
+    def check(sessions: Mapping[str, Session]) -> None:
+        if guard is not None:
+            guard.check(connection, spec, loaded, sessions, reader)
+
     try:
-        decoded = yield from start_and_decode(connection, spec, workers, loaded, kept, probe, tell, payloads=payloads)
+        decoded = yield from start_and_decode(
+            connection, spec, workers, loaded, kept, probe, tell, payloads=payloads, check=check
+        )
+        locked = None if guard is None else guard.locked(decoded.sessions, reader)
     except (AuditorError, duckdb.Error, MemoryError, OSError):
         if names := kept.save():
             yield Phase(f"this audit fails; what {', '.join(names)} decoded is kept for the next one of these cases")
@@ -112,6 +127,7 @@ def _audit(
     spec = decoded.emulated.ordered(spec)
     create_judged(connection, spec, decoded.deciding, decoded.index, payloads=payloads)
     run = _score(connection, spec, loaded, decoded, broken_references, origin, payloads=payloads, store=store)
+    run = replace(run, locked=locked, notes=run.notes + locked_notes(locked))
     folder = None
     if store:
         if decoded.emulated.undecided:
@@ -164,6 +180,7 @@ def _score(
         probed=decoded.environments.of_consumers,
         units_of_movers=decoded.environments.units,
         neighbours=decoded.neighbours,
+        made_of={name: one.parts for name, one in readiness.items()},
     )
     findings = find(context)
     fields = summarise_fields(connection, spec, decoded.deciding, decoded.index, arms, withhold_rates=withhold)
@@ -184,7 +201,7 @@ def _score(
     columns = with_thresholds((*columns, *with_gate(apart, spec.cases)), spec)
     return make_run(
         spec,
-        manifest=manifest_sha256(spec, loaded.manifest_rows_sha256),
+        manifest=manifest_sha256(spec, loaded.manifest_rows_sha256, loaded.prompts_sha256),
         cases=loaded.cases,
         finish_reasons=loaded.finish_reasons,
         sources=loaded.sources if origin is None else origin.sources,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from auditor.model.run import Finding
@@ -19,10 +19,19 @@ def spec_place(spec: AuditSpec, findings: Iterable[Finding]) -> SpecPlace | None
     except (OSError, UnicodeDecodeError):
         return None
     lines = {name: line for key, line in key_lines(text).items() if (name := _name(key))}
+    for name, consumer in spec.consumers.items():
+        lines |= _as_version(name, consumer.version_of, lines)
     named = dict.fromkeys(finding.location.file for finding in findings if finding.location is not None)
     files = tuple(file for file in named if (spec.folder / file).is_file())
     folder = spec.file.absolute().parent
     return SpecPlace(folder.relative_to(_root(folder)).as_posix(), lines, files)
+
+
+def _as_version(name: str, of: str | None, lines: Mapping[str, int]) -> dict[str, int]:
+    """Give the lines of a consumer as those of one of its versions, which has none of its own."""
+    if of is None or of == name:
+        return {}
+    return {name + key[len(of) :]: line for key, line in lines.items() if key == of or key.startswith(f"{of}.")}
 
 
 def _name(key: KeyPath) -> str:

@@ -34,10 +34,14 @@ from auditor.spec.models import AuditSpec, FieldSpec
 from auditor.version import VERSION
 
 
-def manifest_sha256(spec: AuditSpec, rows_sha256: str) -> str:
-    """Bind a run to its cases: sha256 over canonical JSON of ids and references (`rows_sha256`) and the contract."""
+def manifest_sha256(spec: AuditSpec, rows_sha256: str, prompts_sha256: str) -> str:
+    """Bind a run to its cases: sha256 over canonical JSON of ids and references (`rows_sha256`) and the contract.
+
+    Where the cases give prompts, it is over those, too.
+    """
     contract = {name: field_contract(field) for name, field in spec.fields.items()}
-    return _canonical_sha256({"manifest": 1, "rows": rows_sha256, "fields": contract})
+    prompts = {"prompts": prompts_sha256} if prompts_sha256 else {}
+    return canonical_sha256({"manifest": 1, "rows": rows_sha256, "fields": contract, **prompts})
 
 
 def field_contract(field: FieldSpec) -> dict[str, Any]:
@@ -46,7 +50,8 @@ def field_contract(field: FieldSpec) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(field, name)) is not None}
 
 
-def _canonical_sha256(document: object) -> str:
+def canonical_sha256(document: object) -> str:
+    """Give the sha256 of a document as JSON with sorted keys and no blanks."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -68,7 +73,7 @@ def run_id(
 ) -> str:
     """Name a run by its time and by what went into it."""
     again = [redecoded_of] if redecoded_of else []
-    content = _canonical_sha256([manifest, [[one.name, one.version] for one in consumers], sources, *again])
+    content = canonical_sha256([manifest, [[one.name, one.version] for one in consumers], sources, *again])
     stamp = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
     return f"{stamp}-{content[:8]}"
 

@@ -15,6 +15,7 @@ from auditor.cli.doctor import doctor
 from auditor.cli.drift import drift
 from auditor.cli.exits import end_by_signals, exiting
 from auditor.cli.findings import accept, list_findings, reopen, show
+from auditor.cli.freeze import freeze
 from auditor.cli.import_log import import_log
 from auditor.cli.init import init
 from auditor.cli.raw_strings import TakesRawStrings
@@ -36,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (run, read, report, runs, schema, init, discover, doctor, record, drift, redecode):
+for command in (run, read, report, runs, freeze, schema, init, discover, doctor, record, drift, redecode):
     app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
 
 app.command(name="import")(exiting(import_log))
@@ -76,7 +77,7 @@ def auditor(
     """Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.
 
     Exit codes: 0 done; 1 findings at or above --fail-on; 2 the audit could not be done; 3 broken references;
-    4 a comparison is refused; 130 interrupted.
+    4 a comparison is refused, or not what was frozen; 130 interrupted.
     """
 
 

@@ -111,3 +111,9 @@ def _problem(output: Path, suffixes: Sequence[str]) -> str:
     if not os.access(folder, os.W_OK):
         return f"-o {output}: {folder} may not be written; check its permissions"
     return ""
+
+
+def from_here(path: Path) -> Path:
+    """Give a path as it is shorter from the current folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -11,11 +11,12 @@ import typer
 
 from auditor.cli.exits import FailOn, code_of, interrupts_later, one_of, readable_until_closed
 from auditor.cli.known import say_what_fails
-from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, write_outputs
+from auditor.cli.outputs import Outputs, check_inputs_stay, check_outputs, from_here, write_outputs
 from auditor.cli.probe import Probe, ProbeOption
 
 if TYPE_CHECKING:
     from auditor.audit.events import RunFinished
+    from auditor.audit.guard import Guard
     from auditor.spec.models import AuditSpec
 
 
@@ -52,6 +53,10 @@ def run(
         ),
     ] = BrokenReferences.stop.value,
     probe: ProbeOption = Probe.full.value,
+    locked: Annotated[
+        bool,
+        typer.Option("--locked", help="Refuse (exit code 4) where cases, consumers or spec are not as in audit.lock."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> int:
     """Audit a pipeline: score every field once per consumer and report the bugs of the parsers."""
@@ -64,7 +69,7 @@ def run(
     audited = read_spec(spec)
     check_inputs_stay(outputs, audited)
     baseline = read_baseline(baseline_file(runs_folder(audited)))
-    done = _audited(audited, BrokenReferences(broken_references), Probe(probe), quiet=quiet)
+    done = _audited(audited, BrokenReferences(broken_references), Probe(probe), locked=locked, quiet=quiet)
     write_outputs(done.run, outputs, baseline)
     if not quiet:
         from auditor.cli.terminal import show
@@ -76,9 +81,10 @@ def run(
     return code_of(done.run, FailOn(fail_on), baseline)
 
 
-def _audited(spec: AuditSpec, on_broken: BrokenReferences, level: Probe, *, quiet: bool) -> RunFinished:
+def _audited(spec: AuditSpec, on_broken: BrokenReferences, level: Probe, *, locked: bool, quiet: bool) -> RunFinished:
     from auditor.audit.starting import Starting
 
+    guard = _guard(spec) if locked else None
     with Starting(spec, list(spec.consumers.values())) as starting:
         # The workers import what their consumers need while we import the database and the rest of us.
         with interrupts_later():
@@ -88,17 +94,26 @@ def _audited(spec: AuditSpec, on_broken: BrokenReferences, level: Probe, *, quie
         with (
             listening(quiet=quiet) as listen,
             closing(
-                audit(spec, broken_references=on_broken.value, probe=level.value, starting=starting, tell=listen)
+                audit(
+                    spec,
+                    broken_references=on_broken.value,
+                    probe=level.value,
+                    guard=guard,
+                    starting=starting,
+                    tell=listen,
+                )
             ) as events,
         ):
             return finished(events, listen)
 
 
+def _guard(spec: AuditSpec) -> Guard:
+    from auditor.audit.guard import Guard
+    from auditor.store.lock_file import lock_path, read_lock
+
+    return Guard(read_lock(lock_path(spec)))
+
+
 def _say_where(folder: Path | None, outputs: list[Path]) -> None:
     for place in [*([folder] if folder else []), *outputs]:
-        typer.echo(f"written: {_from_here(place)}")
-
-
-def _from_here(path: Path) -> Path:
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+        typer.echo(f"written: {from_here(place)}")

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from auditor.decode.clock import TIME_MACHINE
 from auditor.decode.exchange import Lost
+from auditor.decode.made_of import made_of
 from auditor.decode.plan import ELSEWHERE, Plan
 from auditor.decode.provenance import Provenance, readable
 from auditor.errors import ConsumerError
@@ -62,6 +63,7 @@ class Report:
             consumer=self.plan.consumer,
             reads=reads,
             version=version_of(parts, reads, settings, scope, self.plan.config["receives"]),
+            parts=made_of(parts, reads, settings, scope, self.plan.config["receives"]),
             settings=settings,
             not_fixed=self.not_fixed,
             clock_by=clock_by,

@@ -34,7 +34,7 @@ class ReplyReader(AbstractContextManager["ReplyReader"]):
         fields = {_FIELD: FieldSpec(name=_FIELD, type="identifier")}
         plan = make_plan(spec, consumer, spec.environment.environment(), fields, None)
         plan = replace(plan, config=plan.config | {"adapter": "payload"})
-        self._session = Session(plan, stop, launches(plan, None, CLOCKS))
+        self.session = Session(plan, stop, launches(plan, None, CLOCKS))
         self._known: dict[str, tuple[str | None, str]] = {}
 
     def kept(self) -> dict[str, str]:
@@ -46,7 +46,7 @@ class ReplyReader(AbstractContextManager["ReplyReader"]):
         """Give for each text the JSON text of its payload, or None and why there is none."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
-            found = self._session.decode(_FIELD, [json.dumps(text, ensure_ascii=False) for text in new])
+            found = self.session.decode(_FIELD, [json.dumps(text, ensure_ascii=False) for text in new])
             for index, text in enumerate(new):
                 fault = found.faults.get(index)
                 given = found.texts[index]
@@ -60,7 +60,7 @@ class ReplyReader(AbstractContextManager["ReplyReader"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._session.close()
+        self.session.close()
 
     def __enter__(self) -> Self:
         return self

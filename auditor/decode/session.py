@@ -133,6 +133,11 @@ class Session:
         self._report.imported |= self._told.imported
         return self._report.readiness()
 
+    @property
+    def imports_later(self) -> bool:
+        """Whether what it is made of may grow with the strings that it reads: it imports modules."""
+        return self._report.provenance is not None
+
     def sites(self) -> tuple[Site, ...]:
         """Give the places that have read the clock so far, by file and line; none where nothing is watched.
 

@@ -9,12 +9,12 @@ from decimal import Decimal
 from itertools import chain, count
 
 from auditor.discover.found import NO_EXPRESSION, Column, Discovery, Filter, Model, Path
-from auditor.discover.toml import block, comment, key, quoted
 from auditor.discover.whole import Whole, run_whole
 from auditor.model.figures import plural
 from auditor.spec.field_rules import REFERENCE_READERS
 from auditor.spec.models import FieldSpec
 from auditor.spec.sql_rules import MODELLED
+from auditor.spec.toml import block, comment, key, quoted
 
 #: The engine that runs a dialect, and what is to be known of it.
 _ENGINES = {

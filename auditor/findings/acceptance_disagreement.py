@@ -4,6 +4,8 @@ One finding per (accepting set, rejecting set). It is named after the rejecting 
 everything that an earlier consumer of the same set rejects adds nothing, and is left out of the name. So a new
 consumer renames no known finding when it reads what others read, when it behaves like one that is there, or when it
 is stricter than one that is there; and no two findings of a field share a name.
+
+Of versions of one consumer the first takes part (`versions.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from auditor.findings import sql
-from auditor.findings.census import READ, Census
+from auditor.findings.census import Census
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.words import listed, verb
 from auditor.model.figures import plural
@@ -21,10 +23,10 @@ from auditor.model.figures import plural
 CODE = "acceptance-disagreement"
 
 #: Per consumer A (accepts) or R (does not); what crashes or times out does not accept.
-_SIDES = "translate(statuses, 'vnrdct', 'ARRRRR')"
+_SIDES = "translate(standing, 'vnrdct', 'ARRRRR')"
 
 #: Somebody accepts and somebody refuses (a crash alone is its own finding) a string that all were given.
-_SPLIT = f"({READ} AND regexp_matches(statuses, '[nrd]') AND form <> 'null')"
+_SPLIT = "(contains(standing, 'v') AND regexp_matches(standing, '[nrd]') AND form <> 'null')"
 
 
 @dataclass

@@ -5,16 +5,17 @@ tables, dropped at the end:
 
 - `f_strings(unit, grp, given, text)`: the group of each row of `outcomes`; `given` if it is a prediction; `text` tells
   strings apart where rows do not.
-- `f_groups(grp, field, shape, form, statuses, differences, strings, predicted)`: `form` is the JSON type, with whole
-  numbers apart, of fields that a json or python consumer reads, else empty; `statuses` has a letter per consumer by its
-  number, `.` where it does not read the field; `differences` is that of `differences.py`; `predicted` of the `strings`
+- `f_groups(grp, field, shape, form, statuses, standing, differences, drifts, strings, predicted)`: `form` is the JSON
+  type, with whole numbers apart, of fields that a json or python consumer reads, else empty; `statuses` has a letter
+  per consumer by its number, `.` where it does not read the field, and `standing` the same, with `.` for each version
+  of a consumer but the first; `differences` and `drifts` are those of `differences.py`; `predicted` of the `strings`
   are predictions.
 - `f_cells(cell, field, p_grp, r_grp, pattern, arm, n)`: cases by groups of prediction and reference, verdicts and arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from auditor.findings import sql
 from auditor.findings.context import Context
 from auditor.findings.differences import write_differences
 from auditor.findings.draft import Role
+from auditor.findings.versions import standing
 
 #: The verdict patterns of cases in support: some reader has a verdict other than the three outside support.
 SUPPORTED = "regexp_matches(pattern, '[^-x!]')"
@@ -31,7 +33,10 @@ SUPPORTED = "regexp_matches(pattern, '[^-x!]')"
 READ = "contains(statuses, 'v')"
 
 #: Somebody takes a value from these strings, and of those that were asked another refuses it or takes another value.
-READ_OTHERWISE = f"({READ} AND (differences <> '' OR regexp_matches(statuses, '[nrdct]')))"
+READ_OTHERWISE = "(contains(standing, 'v') AND (differences <> '' OR regexp_matches(standing, '[nrdct]')))"
+
+#: The same, of all versions of all consumers.
+READ_OTHERWISE_BY_ANY = f"({READ} AND (differences <> '' OR drifts <> '' OR regexp_matches(statuses, '[nrdct]')))"
 
 #: Of these strings some consumer has no record, so that nobody knows what all of them make of it.
 NOT_ALL_KNOWN = "contains(statuses, 'N')"
@@ -113,26 +118,34 @@ def verdict_of(position: int) -> str:
 
 def _group_strings(census: Census) -> None:
     context, connection = census.context, census.context.connection
-    difference, join = "''", ""
+    difference, drift, join = "''", "''", ""
     if write_differences(context):
-        difference, join = "coalesce(differences, '')", "LEFT JOIN f_differences USING (unit)"
+        difference, drift = "coalesce(differences, '')", "coalesce(drifts, '')"
+        join = "LEFT JOIN f_differences USING (unit)"
     form = _form(context)
     statuses = ", ".join(f"s{number}" for number in sorted(context.index.values()))
     text, each = ("hash(token)", "DISTINCT text") if census.has_repeats else ("NULL", "*")
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_strings AS"
-        f" SELECT unit, hash(field, shape, {form}, {statuses}, {difference}) AS grp, role_prediction AS given,"
+        f" SELECT unit, hash(field, shape, {form}, {statuses}, {difference}, {drift}) AS grp, role_prediction AS given,"
         f" {text} AS text FROM own_outcomes {join}"
     )
-    letters = " || ".join(f"coalesce(s{number}, '.')" for number in range(max(context.index.values()) + 1))
+    letters = _letters(context, range(max(context.index.values()) + 1))
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_groups AS"
         f" SELECT grp, field, coalesce(shape, '') AS shape, {form} AS form, {letters} AS statuses,"
-        f" {difference} AS differences, strings, predicted"
+        f" {_letters(context, standing(context))} AS standing, {difference} AS differences, {drift} AS drifts,"
+        " strings, predicted"
         f" FROM (SELECT grp, min(unit) AS unit, count({each}) AS strings, count({each}) FILTER (given) AS predicted"
         " FROM f_strings GROUP BY grp)"
         f" JOIN own_outcomes USING (unit) {join}"
     )
+
+
+def _letters(context: Context, shown: Container[int]) -> str:
+    """Write the SQL for a letter per number: those of `shown`, and `.` for the others."""
+    numbers = range(max(context.index.values()) + 1)
+    return " || ".join(f"coalesce(s{number}, '.')" if number in shown else "'.'" for number in numbers)
 
 
 def _form(context: Context) -> str:

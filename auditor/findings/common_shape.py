@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from auditor.findings import sql
 from auditor.findings.advice import is_unmistakable, moving_shapes
-from auditor.findings.census import NOT_ALL_KNOWN, READ, READ_OTHERWISE, Census
+from auditor.findings.census import NOT_ALL_KNOWN, READ, READ_OTHERWISE, READ_OTHERWISE_BY_ANY, Census
 from auditor.findings.draft import Draft, fingerprint
+from auditor.findings.versions import standing
 from auditor.findings.words import listed, shape_name
 from auditor.model.figures import every, plural
 
@@ -20,6 +21,8 @@ MOVING = 2
 
 #: What nobody reads (N/A, a 30th of February) splits nobody, and leaves the shape of the others as good as it was.
 _SPLIT = f"({READ_OTHERWISE} AND form <> 'null')"
+
+_SPLIT_BY_ANY = f"({READ_OTHERWISE_BY_ANY} AND form <> 'null')"
 
 #: The two JSON booleans are one form of a field.
 _SHAPE = "CASE WHEN form = 'boolean' THEN 'true or false' ELSE shape END"
@@ -47,7 +50,7 @@ def find_common_shape(census: Census) -> Iterator[Draft]:
     examples = _examples(census, best) if best else {}
     for field in split:
         here_only = [one for one in shapes[field] if one.is_alike and (field, one.shape) in moving]
-        everywhere = [one for one in shapes[field] if one.is_alike and (field, one.shape) not in moving]
+        everywhere = [one for one in shapes[field] if one.is_common and (field, one.shape) not in moving]
         if field in best:
             yield _common(census, field, best[field], examples[field])
         elif (
@@ -62,7 +65,8 @@ class _Shape:
 
     shape: str
     cases: int
-    is_alike: bool
+    is_alike: bool  # to all versions of all consumers
+    is_common: bool  # to the consumers, of whose versions the first counts
     is_split: bool
     is_open: bool  # some consumer has no record of some of its strings, and nobody disagrees on what is known
 
@@ -78,15 +82,17 @@ def _shapes(census: Census, fields: list[str]) -> dict[str, list[_Shape]]:
     """Give the shapes of the predictions of each field, that of most cases first."""
     shapes = (
         f"SELECT c.field, {_SHAPE} AS shape, sum(n) AS cases, bool_or({READ}) AS is_read,"
-        f" bool_or({_SPLIT}) AS is_split, bool_or({NOT_ALL_KNOWN}) AS is_open"
+        f" bool_or({_SPLIT}) AS is_split, bool_or({_SPLIT_BY_ANY}) AS is_split_by_any,"
+        f" bool_or({NOT_ALL_KNOWN}) AS is_open"
         " FROM f_cells c JOIN f_groups ON grp = p_grp"
         f" WHERE c.field IN {sql.texts(fields)} AND form <> 'null' GROUP BY ALL"
     )
     found: dict[str, list[_Shape]] = {field: [] for field in fields}
     ordered = f"FROM ({shapes}) ORDER BY field, cases DESC, shape"
-    for field, shape, cases, is_read, is_split, is_open in census.query(ordered):
-        is_alike = bool(is_read and not is_split and not is_open)
-        found[field].append(_Shape(shape, int(cases), is_alike, bool(is_split), bool(is_open and not is_split)))
+    for field, shape, cases, is_read, is_split, by_any, is_open in census.query(ordered):
+        is_common = bool(is_read and not is_split and not is_open)
+        open_only = bool(is_open and not is_split)
+        found[field].append(_Shape(shape, int(cases), is_common and not by_any, is_common, bool(is_split), open_only))
     return found
 
 
@@ -133,7 +139,8 @@ def _common(census: Census, field: str, best: _Shape, example: str) -> Draft:
 
 def _none(census: Census, field: str, moving: Sequence[tuple[str, str]]) -> Draft:
     """Draft that there is none; `moving` are shapes that are read alike in the base only, each with a code."""
-    readers = census.readers(field)
+    together = census.numbered(standing(census.context))
+    readers = tuple(name for name in census.readers(field) if name in together)
     here_only = "".join(
         f" {shape_name(shape)} is read alike in the base environment, but not in every other ({code})."
         for shape, code in moving[:MOVING]

@@ -35,6 +35,7 @@ class Context:
     units_of_movers: Mapping[tuple[str, Place], Sequence[int]] = field(default_factory=dict)
     neighbours: tuple[NeighbourProbe, ...] = ()
     pooled: Sequence[Column] = ()  # the columns over all arms, where there are any: counts only, no rate is shown
+    made_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # the parts of each consumer, in words
 
     def column(self, field: str, consumer: str) -> Column:
         """Give the column of a field and a consumer, over all arms: a parser is asked whoever wrote the string."""

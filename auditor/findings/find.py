@@ -20,11 +20,13 @@ from auditor.findings.poison import find_poison
 from auditor.findings.sentinel import find_sentinels
 from auditor.findings.siblings import find_sibling_losses
 from auditor.findings.value_disagreement import find_value_disagreements
+from auditor.findings.version_drift import find_version_drift
 from auditor.model.run import SEVERITIES, Finding
 
 FINDERS: tuple[Callable[[Census], Iterator[Draft]], ...] = (
     find_broken_references,
     find_value_disagreements,
+    find_version_drift,
     find_dependences,
     find_poison,
     find_sentinels,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.findings import sql
@@ -12,6 +12,7 @@ from auditor.findings.census import READ, Census, status_of, verdict_of
 from auditor.findings.complete import SHAPES
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.strings import of_predictions
+from auditor.findings.versions import others_of, siblings
 from auditor.findings.words import listed, shape_name
 from auditor.model.figures import percent_of, plural
 
@@ -35,17 +36,18 @@ class _Loss:
 def find_format_ceilings(census: Census) -> Iterator[Draft]:
     """Give one draft per column that loses judged predictions to shapes that another consumer reads."""
     losses: dict[tuple[str, int], _Loss] = defaultdict(_Loss)
+    apart = {field: siblings(census.context, field) for field in census.context.readers}
     for field, pattern, statuses, count in census.query(
         "SELECT c.field, pattern, statuses, sum(n) FROM f_cells c JOIN f_groups ON grp = p_grp GROUP BY ALL"
     ):
         for position, consumer in enumerate(census.readers(field)):
-            own = statuses[census.context.index[consumer]]
+            own, others = statuses[census.context.index[consumer]], others_of(pattern, apart[field][position])
             if pattern[position] in "rndct" and own in "rndct":
                 loss = losses[field, position]
                 loss.not_read += int(count)
                 loss.refused += int(count) if own in "rnd" and pattern[position] in "rnd" else 0
-                loss.recoverable += int(count) if "o" in pattern else 0
-                loss.is_capped |= own in "rnd" and pattern[position] in "rnd" and bool(set(pattern) & set("ow"))
+                loss.recoverable += int(count) if "o" in others else 0
+                loss.is_capped |= own in "rnd" and pattern[position] in "rnd" and bool(set(others) & set("ow"))
     capped = {place: loss for place, loss in losses.items() if loss.is_capped}
     shapes = _shapes(census) if capped else {}
     for (field, position), loss in sorted(losses.items(), key=lambda item: item[0]):
@@ -58,9 +60,10 @@ def find_format_ceilings(census: Census) -> Iterator[Draft]:
 
 def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shapes) -> Draft:
     consumer = census.readers(field)[position]
-    others = [name for name in census.readers(field) if name != consumer]
+    apart = siblings(census.context, field)[position]
+    others = [name for place, name in enumerate(census.readers(field)) if place not in (position, *apart)]
     status = status_of(census.context.index[consumer])
-    cases = f"{verdict_of(position)} IN ('r', 'n', 'd') AND regexp_matches(pattern, '[ow]')"
+    cases = f"{verdict_of(position)} IN ('r', 'n', 'd') AND regexp_matches({letters_but(census, field, apart)}, '[ow]')"
     own = f"s{census.context.index[consumer]} IN ('r', 'n', 'd')"
     strings, units = of_predictions(census, field, cases, own)
     return Draft(
@@ -85,6 +88,14 @@ def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shape
         strings=strings,
         shapes=shapes,
     )
+
+
+def letters_but(census: Census, field: str, apart: Sequence[int]) -> str:
+    """Write the SQL for the letters of a pattern without those of some positions."""
+    if not apart:
+        return "pattern"
+    kept = (place for place in range(len(census.readers(field))) if place not in apart)
+    return " || ".join(verdict_of(place) for place in kept) or "''"
 
 
 def _draft_of_nothing(census: Census, field: str, position: int) -> Draft:

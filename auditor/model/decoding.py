@@ -70,7 +70,8 @@ class Readiness:
     `inapplicable` those that it has not (a hash seed is Python's); `scope` is ``payload`` or ``field`` for a pydantic
     consumer and an SQL model, else empty, and `scope_note` says why, or what of a payload is missing. `alone` are
     fields that are read without their payload in any scope. `functions` are the engine's words on the stability of
-    functions that an SQL consumer calls. `recorded` are the strings by field that records hold, if asked.
+    functions that an SQL consumer calls. `recorded` are the strings by field that records hold, if asked. `parts`
+    names, in words, each thing that the version is derived from.
     """
 
     consumer: str
@@ -87,6 +88,7 @@ class Readiness:
     alone: frozenset[str] = frozenset()
     functions: dict[str, str] = field(default_factory=dict)
     recorded: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    parts: dict[str, str] = field(default_factory=dict)
 
     def scope_of(self, field: str) -> str:
         """Give the scope in which a field is read."""

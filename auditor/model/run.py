@@ -20,6 +20,7 @@ from auditor.model.finding import Severity as Severity
 from auditor.model.finding import Witness as Witness
 from auditor.model.gate import Gate
 from auditor.model.left_out import LeftOut
+from auditor.model.lock import Locked
 from auditor.model.spec_place import SpecPlace
 
 SCHEMA = 1
@@ -237,6 +238,7 @@ class Run:
     spec_place: SpecPlace | None = None  # None: stored before it was told
     redecoded_of: str = ""  # the run whose raw outputs were decoded again
     arms: tuple[ArmSummary, ...] = ()
+    locked: Locked | None = None  # the lock that the run was held against, None where it was not
     schema: int = SCHEMA
 
     @property

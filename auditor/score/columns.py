@@ -63,13 +63,14 @@ def where_sql(*, split: str | None = None, arm: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class ColumnTraits:
-    """What a column carries besides counts."""
+    """What a column carries besides counts; another version of its consumer is no other consumer."""
 
     label: str
     scope: str = ""
     scope_note: str = ""
     hints: tuple[str, ...] = ()
     label_note: str = ""
+    version_of: str | None = None
 
 
 def make_columns(
@@ -77,17 +78,31 @@ def make_columns(
 ) -> tuple[Column, ...]:
     """Give one column per reader of the field; with `withhold_rates` every rate is None."""
     return tuple(
-        _column(patterns, position, traits[consumer], withhold_rates=withhold_rates)
+        _column(
+            patterns, position, traits[consumer], _siblings(patterns, consumer, traits), withhold_rates=withhold_rates
+        )
         for position, consumer in enumerate(patterns.readers)
     )
 
 
-def _column(patterns: PatternCounts, position: int, traits: ColumnTraits, *, withhold_rates: bool) -> Column:
+def _siblings(patterns: PatternCounts, consumer: str, traits: Mapping[str, ColumnTraits]) -> frozenset[int]:
+    """Give the positions of the other versions of a consumer."""
+    own = traits[consumer].version_of
+    return frozenset(
+        position for position, other in enumerate(patterns.readers) if own and traits[other].version_of == own
+    )
+
+
+def _column(
+    patterns: PatternCounts, position: int, traits: ColumnTraits, siblings: frozenset[int], *, withhold_rates: bool
+) -> Column:
     by_verdict = Counter[str]()
     recoverable = 0
     for pattern, n in patterns.counts.items():
         by_verdict[VERDICT_OF[pattern[position]]] += n
-        if pattern[position] in _NOT_ACCEPTED_LETTERS and "o" in pattern:
+        if pattern[position] in _NOT_ACCEPTED_LETTERS and any(
+            letter == "o" and at not in siblings for at, letter in enumerate(pattern)
+        ):
             recoverable += n
     verdicts = {name: by_verdict[name] for name in FIELD_VERDICTS}
     blocked_by = {name: by_verdict[name] for name in BLOCKING if by_verdict[name]}

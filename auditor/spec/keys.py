@@ -25,6 +25,7 @@ from auditor.spec.kinds import (
     ZONE,
     Kind,
     literal,
+    versions_of,
 )
 from auditor.spec.models import (
     Adapter,
@@ -132,6 +133,13 @@ CONSUMER: dict[str, Kind] = {
     "planned": FLAG,
 }
 
+#: Keys that a version of a consumer may have of its own, beside its name.
+VERSION: dict[str, Kind] = {
+    key: CONSUMER[key]
+    for key in ("interpreter", "root", "env", "command", "model", "server", "connection", "url", "results")
+}
+CONSUMER["versions"] = versions_of({"name": TEXT, **VERSION})
+
 ENVIRONMENT: dict[str, Kind] = {"clock": CLOCK, "zone": ZONE, "locale": TEXT, "hash_seed": HASH_SEED}
 
 #: The tables of a spec, with the model that describes their keys.
@@ -154,7 +162,10 @@ TOP = {
 }
 
 #: Keys that exist in the spec only, as a shorter way to write keys of a model.
-SHORTHANDS = {"bounds": "Lowest and highest value of an ordinal, in one key: [1, 5]."}
+SHORTHANDS = {
+    "bounds": "Lowest and highest value of an ordinal, in one key: [1, 5].",
+    "versions": "Versions of the consumer, a column each: what each has of its own, and a name.",
+}
 
 #: Keys that make sense for one or two adapters only.
 ADAPTERS_OF: dict[str, tuple[str, ...]] = {

@@ -213,6 +213,30 @@ def _listed(name: object, complain: Complain) -> bool:
     return False
 
 
+def versions_of(keys: Mapping[str, Kind]) -> Kind:
+    """Give the kind of a list of tables with some of `keys`."""
+
+    def read(value: object, complain: Complain) -> tuple[dict[str, Any], ...] | None:
+        if not isinstance(value, list | tuple) or not value or not all(isinstance(one, Mapping) for one in value):
+            complain(f"must be a list of tables, not {shown(value)}", 'such as [{ interpreter = ".old/bin/python" }]')
+            return None
+        found = []
+        for version in value:
+            for key in version:
+                if key not in keys:
+                    complain("there is no such key of a version", suggest(key, keys), key)
+            known = {key: keys[key].read(item, _below(complain, key)) for key, item in version.items() if key in keys}
+            found.append({key: item for key, item in known.items() if item is not None})
+        return tuple(found)
+
+    table = {"type": "object", "additionalProperties": False, "properties": {k: one.schema for k, one in keys.items()}}
+    return Kind(read, {"type": "array", "minItems": 1, "items": table})
+
+
+def _below(complain: Complain, key: str) -> Complain:
+    return lambda what, hint="", *keys: complain(what, hint, key, *keys)
+
+
 def literal(alias: Any) -> Kind:
     """A kind that is one of the names of a `Literal`."""
     names = tuple(str(name) for name in get_args(alias))

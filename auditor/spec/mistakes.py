@@ -26,9 +26,22 @@ class Mistakes:
         self._file = _as_seen_from_here(file)
         self._lines = lines
         self._found: dict[Mistake, int] = {}
+        self._versions: dict[str, tuple[str, frozenset[str]]] = {}
+
+    def stands_for(self, version: str, consumer: str, own: frozenset[str]) -> None:
+        """Say that a consumer is a version of one that is written; `own` are the keys that it has of its own."""
+        self._versions[version] = consumer, own
+
+    def _written(self, key: KeyPath) -> KeyPath:
+        """Give the key as it is written: that of a version is one of its consumer, or in its list."""
+        if key[:1] != ("consumers",) or len(key) < 2 or key[1] not in self._versions:
+            return key
+        consumer, own = self._versions[key[1]]
+        return ("consumers", consumer, *(["versions"] if key[2:3] and key[2] in own else []), *key[2:])
 
     def add(self, key: KeyPath, what: str, hint: str = "") -> None:
         """Note that the value, or the absence, of `key` is a mistake."""
+        key = self._written(key)
         line = line_of(key, self._lines)
         place = f"{self._file}:{line}" if line else self._file
         where = f"{place}: {dotted(key)}" if key else place

@@ -248,6 +248,7 @@ class ConsumerSpec(Table):
         description="Recorded: file of what a warehouse gave for the SQL of `auditor record` (CSV or JSONL).",
     )
     planned: bool = Field(False, description="The consumer does not exist yet.")
+    version_of: str | None = Field(None, description="The consumer of the spec that lists this one as a version.")
 
 
 class EnvironmentSpec(Table):

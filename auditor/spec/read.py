@@ -23,6 +23,7 @@ from auditor.spec.lines import KeyPath, key_lines
 from auditor.spec.mistakes import Mistakes, nearest, shown, suggest
 from auditor.spec.models import AuditSpec, CasesSpec, ConsumerSpec, EnvironmentSpec, FieldsFromSpec, FieldSpec
 from auditor.spec.needs import leave_out_missing
+from auditor.spec.version_rules import expand_versions
 
 _POSITION = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
@@ -89,6 +90,7 @@ def _spec_from(mapping: Mapping[str, Any], file: Path, lines: Mapping[KeyPath, i
     consumers = _named_tables("consumers", tables.get("consumers"), mistakes)
     if not defined.known:  # nor can what is said of fields be checked
         raise SpecError(mistakes.all())
+    consumers = expand_versions(consumers, fields, mistakes)
     check_fields(fields, consumers, mistakes)
     check_consumers(consumers, fields, file.parent, mistakes)
     check_batches(cases, consumers, mistakes)

@@ -7,9 +7,10 @@ own core schema, taken out of the model, is validated alone.
 
 from __future__ import annotations
 
+import hashlib
 import json
 
-from . import loading
+from . import loading, pydantic_1
 from .imports import Imports
 from .trouble import StartError, nearest
 
@@ -81,12 +82,10 @@ class PydanticAdapter:
 
     def ready(self) -> Dict[str, Any]:
         """Say which model field reads which field, in what scope."""
-        import pydantic
-
         name = self.target.split(":")[-1]
         return {
             "reads": {field: ".".join((name, *path)) for field, path in self.paths.items()},
-            "settings": {"pydantic": pydantic.VERSION},
+            "settings": {"pydantic": version_of(self.model), "schema": schema_of(self.model)},
             "scope": self.scope,
             "scope_note": self.note,
         }
@@ -98,7 +97,7 @@ class PydanticAdapter:
             return cannot_stand_alone
         validator, name = field_validator(self.model, path[0]), path[0]
         start = "{" + json.dumps(name) + ":"
-        is_json, failed = self.receives == "json", validation_error()
+        is_json, failed = self.receives == "json", validation_error(self.model)
 
         def parse(value: Any) -> Any:
             try:
@@ -136,7 +135,7 @@ class PydanticAdapter:
         self.characters += len(payload)
         try:
             outcome = self._validate_as_received(payload)
-        except validation_error() as error:
+        except validation_error(self.model) as error:
             outcome = errors_of(error)
         self.kept[payload] = outcome
         return outcome
@@ -155,15 +154,11 @@ def open_adapter(config: Dict[str, Any]) -> PydanticAdapter:
 
 
 def load_model(target: str, root: str) -> Any:
-    """Load a model of Pydantic 2."""
+    """Load a model, one of Pydantic 1 as `pydantic_1` has it."""
     model = loading.load(target, root, is_own_model)
     tried = "load the model " + target
-    if hasattr(model, "__fields__") and not hasattr(model, "__pydantic_validator__"):
-        raise StartError(
-            tried,
-            "it is a model of Pydantic 1",
-            'the adapter reads models of Pydantic 2: migrate it, or wrap it in functions and use adapter = "python"',
-        )
+    if pydantic_1.is_model(model):
+        return pydantic_1.Model(model)
     if not isinstance(model, type) or not hasattr(model, "model_validate_json"):
         raise StartError(tried, "%s is no Pydantic model" % target, "name a class that derives from pydantic.BaseModel")
     try:
@@ -173,17 +168,37 @@ def load_model(target: str, root: str) -> Any:
     return model
 
 
+def schema_of(model: Any) -> str:
+    """Name the model's JSON schema by a digest: what it allows may come from a file or a variable, not from sources."""
+    try:
+        schema = model.model_json_schema()
+    except Exception as error:  # noqa: BLE001 - types of the consumer's own need not have one, and may raise anything
+        return "none (%s)" % type(error).__name__
+    return hashlib.sha256(json.dumps(schema, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def is_own_model(value: Any) -> bool:
     """Tell a model of the consumer from what its module imports, of pydantic and otherwise."""
     is_model = isinstance(value, type) and hasattr(value, "model_validate_json")
-    return is_model and value.__module__.partition(".")[0] != "pydantic"
+    return (is_model or pydantic_1.is_model(value)) and value.__module__.partition(".")[0] != "pydantic"
 
 
-def validation_error() -> Any:
-    """Give Pydantic's error class."""
+def validation_error(model: Any) -> Any:
+    """Give the error class of the model's Pydantic."""
+    if isinstance(model, pydantic_1.Model):
+        return model.error
     from pydantic import ValidationError
 
     return ValidationError
+
+
+def version_of(model: Any) -> str:
+    """Give the version of the model's Pydantic."""
+    if isinstance(model, pydantic_1.Model):
+        return str(model.version)
+    import pydantic
+
+    return pydantic.VERSION
 
 
 def keys_of(name: str, info: Any) -> FrozenSet[str]:
@@ -204,6 +219,8 @@ def carries(carried: Iterable[str], name: str, info: Any) -> bool:
 
 def field_validator(model: Any, name: str) -> Any:
     """Build a validator of one field out of the model's own core schema: its validators and configuration stay."""
+    if isinstance(model, pydantic_1.Model):
+        return model.field_validator(name)
     from pydantic_core import SchemaValidator
 
     schema, definitions, config = model.__pydantic_core_schema__, [], None

@@ -235,3 +235,18 @@ def test_small_files_need_no_pyarrow(workspace):
         "sys.exit('pyarrow' in sys.modules)\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_prompts_are_bound_where_the_spec_names_them_and_nowhere_else(workspace):
+    def prompts(texts, **cases):
+        rows = [{"case_id": case, "date": "2024-03-01", "text": text} for case, text in texts]
+        predictions = workspace.json_lines("p.jsonl", [{"case_id": "a", "date": "2024-03-01"}])
+        references = workspace.json_lines("r.jsonl", rows)
+        return workspace.load(predictions, references, {"date": "date"}, **cases).prompts_sha256
+
+    texts = [("a", "the contract"), ("bb", None), ("b", "another")]
+    assert prompts(texts) == ""
+    expected = column_digest(['"the contract"', '"another"', None])  # in shortlex order of the ids
+    assert prompts(texts, input="text") == expected
+    assert prompts(list(reversed(texts)), input="text") == expected
+    assert prompts([("a", "the contract."), *texts[1:]], input="text") != expected
