@@ -27,12 +27,12 @@ _SEVERITY_MARKS: Final = {"high": "▲", "medium": "◆", "low": "●", "info": 
 
 def html_text(run: Run) -> str:
     """Give the whole page."""
-    return _environment().get_template("page.html.j2").render(_context(run))
+    return environment().get_template("page.html.j2").render(context(run))
 
 
 def fragment_text(run: Run) -> str:
     """Give the part that a notebook shows."""
-    return _environment().get_template("notebook.html.j2").render(_context(run))
+    return environment().get_template("notebook.html.j2").render(context(run))
 
 
 def shown(text: str, limit: int = PROSE_LIMIT) -> Markup:
@@ -58,9 +58,10 @@ def _finalize(value: Any) -> Any:
 
 
 @cache
-def _environment() -> Environment:
+def environment(*folders: Path) -> Environment:
+    """Give what renders our templates, and those of further folders: every text in them is escaped and made visible."""
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader([*folders, _TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finalize,
@@ -94,7 +95,8 @@ def heat(count: int, of: int) -> str:
     return "h0" if not count or not of else f"h{min(4, 1 + (4 * count - 1) // of)}"
 
 
-def _context(run: Run) -> dict[str, Any]:
+def context(run: Run) -> dict[str, Any]:
+    """Give what the templates show of a run."""
     fields = view.field_views(run)
     groups = grouped(run.findings)
     return {
@@ -109,8 +111,13 @@ def _context(run: Run) -> dict[str, Any]:
         "figures": figure_rows,
         "matrix": matrix,
         "untrusted": any(column.untrusted for column in run.columns),
-        "style": Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
+        "style": Markup(style()),
     }
+
+
+def style() -> str:
+    """Give the style sheet of the page."""
+    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
 
 
 def _anchors(fields: tuple[FieldView, ...]) -> list[str]:
