@@ -26,6 +26,8 @@ from auditor.cli.report import report
 from auditor.cli.run import run
 from auditor.cli.runs import runs
 from auditor.cli.schema import schema
+from auditor.cli.serve import serve
+from auditor.cli.tokens import list_tokens, new, revoke
 from auditor.version import VERSION
 
 app = typer.Typer(
@@ -37,7 +39,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (run, read, report, runs, freeze, schema, init, discover, doctor, record, drift, redecode):
+for command in (run, read, report, runs, freeze, schema, init, discover, doctor, record, drift, redecode, serve):
     app.command(cls=TakesRawStrings if command is read else None)(exiting(command))
 
 app.command(name="import")(exiting(import_log))
@@ -60,6 +62,12 @@ findings.command()(exiting(show))
 findings.command()(exiting(accept))
 findings.command()(exiting(reopen))
 app.add_typer(findings, name="findings")
+
+token = typer.Typer(no_args_is_help=True, help="Who may ask the service.", rich_markup_mode=None)
+token.command()(exiting(new))
+token.command(name="list")(exiting(list_tokens))
+token.command()(exiting(revoke))
+app.add_typer(token, name="token")
 
 
 def _print_version(wanted: bool) -> None:

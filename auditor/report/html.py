@@ -31,12 +31,12 @@ _SEVERITY_MARKS: Final = {"high": "▲", "medium": "◆", "low": "●", "info": 
 
 def html_text(run: Run) -> str:
     """Give the whole page."""
-    return environment().get_template("page.html.j2").render(_context(run))
+    return environment().get_template("page.html.j2").render(context(run))
 
 
 def fragment_text(run: Run) -> str:
     """Give the part that a notebook shows."""
-    return environment().get_template("notebook.html.j2").render(_context(run))
+    return environment().get_template("notebook.html.j2").render(context(run))
 
 
 def shown(text: str, limit: int = PROSE_LIMIT) -> Markup:
@@ -62,10 +62,10 @@ def _finalize(value: Any) -> Any:
 
 
 @cache
-def environment() -> Environment:
-    """Give what templates are rendered with: everything that they show is escaped."""
+def environment(*folders: Path) -> Environment:
+    """Give what renders our templates, and those of further folders: every text in them is escaped and made visible."""
     made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader([*folders, _TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finalize,
@@ -105,7 +105,8 @@ def heat(count: int, of: int) -> str:
     return "h0" if not count or not of else f"h{min(4, 1 + (4 * count - 1) // of)}"
 
 
-def _context(run: Run) -> dict[str, Any]:
+def context(run: Run) -> dict[str, Any]:
+    """Give what the templates show of a run."""
     fields = view.field_views(run)
     groups = grouped(run.findings)
     return {

@@ -7,7 +7,7 @@ from typing import Final
 
 from auditor.model import figures
 from auditor.model.figures import plural
-from auditor.model.run import Column, Run, Share
+from auditor.model.run import Column, Finding, Run, Share
 from auditor.report import environments, view
 from auditor.report.agreement import agreement_text
 from auditor.report.broken import broken_groups
@@ -233,16 +233,32 @@ def _bug(run: Run, group: Group) -> str:
     severity = _SEVERITY[finding.severity]
     parts = (
         f"<details><summary>{severity} <b>{html_prose(finding.code)}</b>: {html_prose(group.title)}</summary>",
+        *_said(run, group, _WITNESSES),
+        "</details>\n",
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def issue_text(run: Run, finding: Finding) -> str:
+    """Give a bug as the text of an issue, with every witness: no markup, mention or link comes of its data."""
+    group = Group(finding)
+    head = f"**{prose(finding.code)}** ({finding.severity}): {prose(finding.title, _TITLE_LIMIT)}"
+    seen = f"Run {code(run.run_id)} of {code(run.name)}, created {code(run.created_at)}"
+    parts = (head, *_said(run, group, len(finding.witnesses)), f"{seen}, auditor {code(run.auditor_version)}.\n")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _said(run: Run, group: Group, witnesses: int) -> tuple[str, ...]:
+    finding = group.lead
+    return (
         _place(group),
         prose(finding.detail),
         f"Cause: {prose(finding.cause)}" if finding.cause else "",
         f"At {code(f'{finding.location.file}:{finding.location.line}')}" if finding.location else "",
         "\n".join(f"- {prose(kind)}: {_shapes(counts)}" for kind, counts in view.shape_lists(finding).items()),
-        *(_witness(witness) for witness in witness_views(run, finding)[:_WITNESSES]),
+        *(_witness(witness) for witness in witness_views(run, finding)[:witnesses]),
         "\n".join(f"{number}. {prose(fix)}" for number, fix in enumerate(finding.fixes[:_FIXES], 1)),
-        "</details>\n",
     )
-    return "\n\n".join(part for part in parts if part)
 
 
 def _place(group: Group) -> str:

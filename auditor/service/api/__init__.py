@@ -1,0 +1,34 @@
+"""The API under `/api/v1`, the figures for a monitor, and whether the service is well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from auditor.service.api import columns, findings, health, metrics, runs
+from auditor.service.problems import Problem
+
+
+def include_in(app: FastAPI) -> None:
+    """Add the paths, and the description of them all."""
+    for one in (runs, columns, findings, metrics, health):
+        app.include_router(one.router)
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
+        parts = schema.setdefault("components", {})
+        parts.setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
+        parts["securitySchemes"] = {
+            "bearer": {"type": "http", "scheme": "bearer", "description": "A token of `auditor token new`."}
+        }
+        for path, operations in schema["paths"].items():
+            if path not in ("/healthz", "/readyz"):
+                for operation in operations.values():
+                    operation["security"] = [{"bearer": []}]
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,0 +1,96 @@
+"""What requests have in common: the workspace, parameters, cursors, and the run that is meant."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import Depends, Query
+from pydantic import AfterValidator
+
+from auditor.errors import StoreError
+from auditor.model.run import Run
+from auditor.service.pages import workspace
+from auditor.service.problems import Refusal
+from auditor.service.runs import Entry, Shelf
+from auditor.service.workspace import Workspace
+
+Asked = Annotated[Workspace, Depends(workspace)]
+Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.", examples=[50])]
+Cursor = Annotated[str | None, Query(description="`next` of the page before.", examples=[None])]
+Audit = Annotated[str | None, Query(description="Only of the audit of this name.", examples=["contracts"])]
+RunId = Annotated[str | None, Query(description="Of this run, not of the latest ones.", examples=[None])]
+
+
+def _instant(text: str) -> str:
+    # Written as RFC 3339 has it; pydantic would also take a number, or a day.
+    if instant(text) is None or len(text) < len("2024-03-08T09:05:07Z"):
+        raise ValueError("an instant with its offset is expected: 2024-03-08T09:05:07Z")
+    return text
+
+
+Instant = Annotated[
+    str,
+    Query(json_schema_extra={"format": "date-time"}, examples=["2024-03-08T09:05:07Z"]),
+    AfterValidator(_instant),
+]
+
+
+def instant(text: str) -> datetime | None:
+    """Give the instant that a text names, without an offset in UTC; None where it names none."""
+    text = text.upper()
+    if text[17:19] == "60":  # a leap second, which Python has not
+        text = f"{text[:17]}59{text[19:]}"
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def cursor(*position: str | int) -> str:
+    """Write the place after which a page begins."""
+    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
+
+
+def position(cursor: str | None, kinds: Sequence[type]) -> tuple[Any, ...] | None:
+    """Read a cursor of ours; None without one, and a refusal for what is none."""
+    if cursor is None:
+        return None
+    try:
+        found = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or [type(one) for one in found] != list(kinds):
+        raise Refusal(404, "the cursor is none of this list; use `next` of the page before")
+    return tuple(found)
+
+
+def named_run(asked: Workspace, shelf: Shelf, run_id: str) -> Entry:
+    """Give a run by its id; 404 where there is none, 409 where it is damaged."""
+    entry = shelf.find(run_id)
+    if entry is None:
+        for one in shelf.damaged:
+            if one.run_id == run_id:
+                raise Refusal(409, f"run {run_id} is damaged: {one.reason}")
+        raise Refusal(404, f"there is no run {run_id}")
+    return entry
+
+
+def chosen_runs(asked: Workspace, audit: str | None, run_id: str | None) -> list[tuple[Entry, Run, tuple[Entry, ...]]]:
+    """Give the run that is named, or the latest of each audit, each with the runs of its audit, newest first."""
+    shelf = asked.runs.look()
+    if run_id is not None:
+        entry = named_run(asked, shelf, run_id)
+        if audit not in (None, entry.record.name):
+            return []
+        try:
+            return [(entry, asked.runs.figures(entry), shelf.of(entry.record.name))]
+        except StoreError as error:
+            raise Refusal(409, f"run {run_id} is damaged: {error}") from error
+    latest = [asked.latest(shelf, name) for name in shelf.audits if audit in (None, name)]
+    return [(one.entry, one.run, one.entries) for one in latest if one is not None]

@@ -1,0 +1,54 @@
+"""The application: pages, API and figures of one workspace, behind its door."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from auditor.errors import AuditorError
+from auditor.service import api, pages, problems
+from auditor.service.access import Access
+from auditor.service.tokens import TokenFile
+from auditor.service.workspace import Workspace
+from auditor.version import VERSION
+
+
+def application(workspace: Workspace, tokens: TokenFile, names: Iterable[str] = ()) -> Access:
+    """Give the ASGI application of a workspace; `names` are those that it answers to besides this machine's own."""
+    app = FastAPI(
+        title="fidelity-auditor",
+        summary="One column per consumer: the stored runs of a workspace.",
+        version=VERSION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_warming,
+        redirect_slashes=False,
+        separate_input_output_schemas=False,
+    )
+    app.state.workspace = workspace
+    app.include_router(pages.router)
+    api.include_in(app)
+    app.add_exception_handler(HTTPException, problems.refused)
+    app.add_exception_handler(RequestValidationError, problems.invalid)
+    app.add_exception_handler(AuditorError, problems.failed)
+    app.add_exception_handler(Exception, problems.crashed)
+    return Access(app, tokens, names)
+
+
+@asynccontextmanager
+async def _warming(app: FastAPI) -> AsyncIterator[None]:
+    """Begin to read the runs at once; the first page waits for what it needs of them."""
+    threading.Thread(target=_warm, args=(app.state.workspace,), daemon=True).start()
+    yield
+
+
+def _warm(workspace: Workspace) -> None:
+    try:
+        workspace.warm()
+    except AuditorError:
+        return  # whoever asks for a page is told why

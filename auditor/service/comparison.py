@@ -1,0 +1,57 @@
+"""What a consumer does not accept, and what it reads that others do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from auditor.model.run import Run, ShapeRow
+
+
+@dataclass(frozen=True)
+class LostShape:
+    """A shape of which a consumer does not accept `lost` of `of` cases, and who accepts any of it."""
+
+    field: str
+    shape: ShapeRow
+    lost: int
+    of: int
+    readers: tuple[str, ...]
+
+
+def lost_shapes(run: Run, consumer: str) -> tuple[LostShape, ...]:
+    """Give the shapes that a consumer does not accept whole, the most cases first."""
+    found = []
+    for summary in run.fields:
+        for row in summary.shapes:
+            known = row.rows - row.not_recorded.get(consumer, 0)
+            if consumer in row.accepted and row.accepted[consumer] < known:
+                readers = tuple(name for name, count in row.accepted.items() if count and name != consumer)
+                found.append(LostShape(summary.field, row, known - row.accepted[consumer], known, readers))
+    return tuple(sorted(found, key=lambda one: (-one.lost, one.field, one.shape.shape)))
+
+
+@dataclass(frozen=True)
+class OtherReader:
+    """A consumer beside another one on a field: distinct strings that only either reads, and those that both do."""
+
+    field: str
+    other: str
+    own: int
+    theirs: int
+    different: int
+    same: int
+
+
+def other_readers(run: Run, consumer: str) -> tuple[OtherReader, ...]:
+    """Compare a consumer with every other one of its fields."""
+    found = []
+    for summary in run.fields:
+        for pair in summary.disagreements:
+            if pair.left == consumer:
+                counts = (pair.right, pair.only_left, pair.only_right)
+            elif pair.right == consumer:
+                counts = (pair.left, pair.only_right, pair.only_left)
+            else:
+                continue
+            found.append(OtherReader(summary.field, *counts, pair.different, pair.same))
+    return tuple(found)

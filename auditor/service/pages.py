@@ -1,0 +1,224 @@
+"""The pages: each is the folder of runs as it is when it is asked for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from auditor.errors import StoreError
+from auditor.model.run import SEVERITIES, Run
+from auditor.report.groups import Group
+from auditor.report.html import context, slug
+from auditor.report.markdown import issue_text
+from auditor.report.view import field_views
+from auditor.service import history
+from auditor.service.comparison import lost_shapes, other_readers
+from auditor.service.problems import Refusal
+from auditor.service.rendering import asset, page
+from auditor.service.runs import Entry, Shelf
+from auditor.service.workspace import STATES, Latest, Said, Workspace, bug_rows
+
+router = APIRouter(include_in_schema=False)
+
+#: Runs on one page of the list.
+PAGE = 50
+
+Name = Annotated[str, Query()]
+
+
+def workspace(request: Request) -> Workspace:
+    """Give the workspace that the service answers from."""
+    found: Workspace = request.app.state.workspace
+    return found
+
+
+Asked = Annotated[Workspace, Depends(workspace)]
+
+
+@router.get("/")
+def overview(asked: Asked) -> Response:
+    """Show, for each audit, its fields by consumer in the latest run, and how they came to it."""
+    shelf, said = asked.runs.look(), asked.said()
+    found = [asked.latest(shelf, name) for name in shelf.audits]
+    audits = [_audit(latest, said) for latest in found if latest is not None]
+    return page("overview", {"shelf": shelf, "bugs": said, "audits": audits, "incident": history.incident})
+
+
+def _audit(latest: Latest, said: Said) -> dict[str, Any]:
+    run = latest.run
+    rows = bug_rows(run.findings, latest.entries, said)
+    return {
+        "name": latest.name,
+        "run": run,
+        "entry": latest.entry,
+        "entries": latest.entries,
+        "unreadable": latest.unreadable,
+        "owners": {one.name: one.owner for one in run.consumers},
+        "columns": {(one.field, one.consumer): one for one in run.columns if one.split == "all"},
+        "trends": history.trends(latest.entries),
+        "incidents": [one for one in latest.entries[: history.SHOWN] if history.incident(one.record)],
+        "failing": [row for row in rows if row.is_failing],
+    }
+
+
+@router.get("/runs")
+def runs(asked: Asked, audit: Name = "", after: Name = "") -> Response:
+    """List the runs, newest first."""
+    shelf = asked.runs.look()
+    listed = list(shelf.of(audit) if audit else shelf.entries)
+    ids = [entry.run_id for entry in listed]
+    start = ids.index(after) + 1 if after in ids else 0
+    shown = listed[start : start + PAGE]
+    older = shown[-1].run_id if start + PAGE < len(listed) else ""
+    return page(
+        "runs",
+        {"shelf": shelf, "entries": shown, "audit": audit, "older": older, "incident": history.incident},
+    )
+
+
+@router.get("/bugs")
+def bugs(asked: Asked, audit: Name = "", severity: Name = "", state: Name = "") -> Response:
+    """List the bugs in the latest run of each audit."""
+    shelf, said = asked.runs.look(), asked.said()
+    listed = []
+    for name in [audit] if audit else shelf.audits:
+        latest = _latest(asked, shelf, name)
+        rows = bug_rows(latest.run.findings, latest.entries, said)
+        wanted = [
+            row for row in rows if severity in ("", row.finding.severity) and (not state or row.state in (None, state))
+        ]
+        listed.append((name, wanted))
+    chosen = {"audit": audit, "severity": severity, "state": state}
+    return page(
+        "bugs",
+        {"shelf": shelf, "bugs": said, "listed": listed, "severities": SEVERITIES, "states": STATES, **chosen},
+    )
+
+
+@router.get("/run")
+def run(asked: Asked, id: Name = "") -> Response:
+    """Show a run as its report does."""
+    entry = asked.runs.look().find(id)
+    if entry is None:
+        raise _no_run(asked.runs.look(), id)
+    whole = _whole(asked, entry)
+    return page("run", {**context(whole), "entry": entry, "incident": history.incident})
+
+
+@router.get("/field")
+def field(asked: Asked, audit: Name = "", field: Name = "") -> Response:
+    """Show a field: its columns side by side, shapes, disagreements, environments, and the runs before."""
+    shelf, said = asked.runs.look(), asked.said()
+    latest = _latest(asked, shelf, audit)
+    whole = _whole(asked, latest.entry)
+    views = [one for one in field_views(whole) if one.name == field]
+    if not views:
+        raise Refusal(404, f"there is no field {field} in the latest run of {audit}")
+    trends = {name: trend for (of, name), trend in history.trends(latest.entries).items() if of == field}
+    shown = {
+        **context(whole),
+        "fields": [(f"field-{slug(field)}", one) for one in views],
+        "field_name": field,
+        "audit": audit,
+        "entry": latest.entry,
+        "names": list(trends),
+        "trends": trends,
+        "history": _history(latest.entries, trends),
+        "rows": bug_rows((one for one in whole.findings if one.field == field), latest.entries, said),
+        "bugs": said,
+    }
+    return page("field", {**shown, "incident": history.incident})
+
+
+def _history(entries: tuple[Entry, ...], trends: dict[str, history.Trend]) -> list[dict[str, Any]]:
+    """Give a row per run, newest first: the step of each consumer, and what is to be said of them."""
+    rows = []
+    for entry in entries[: history.SHOWN]:
+        steps = {name: step for name, trend in trends.items() for step in trend.steps if step.entry is entry}
+        said = [f"{step.incident}" for step in steps.values() if step.incident]
+        said += [f"{name}: {step.changed} changed" for name, step in steps.items() if step.changed]
+        said += [f"{name}: untrusted ({step.untrusted})" for name, step in steps.items() if step.untrusted]
+        rows.append({"entry": entry, "steps": steps, "said": list(dict.fromkeys(said))})
+    return rows
+
+
+@router.get("/consumer")
+def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
+    """Show a consumer: its fields, what it does not accept, what it reads that others do not, its versions."""
+    shelf, said = asked.runs.look(), asked.said()
+    latest = _latest(asked, shelf, audit)
+    whole = _whole(asked, latest.entry)
+    summaries = {one.name: one for one in whole.consumers}
+    columns = [one for one in whole.columns if one.consumer == consumer]
+    if not columns and consumer not in summaries:
+        raise Refusal(404, f"there is no consumer {consumer} in the latest run of {audit}")
+    shown = {
+        "run": whole,
+        "entry": latest.entry,
+        "audit": audit,
+        "consumer": consumer,
+        "summary": summaries.get(consumer),
+        "columns": columns,
+        "lost": lost_shapes(whole, consumer),
+        "others": other_readers(whole, consumer),
+        "versions": history.versions(latest.entries, consumer),
+        "rows": bug_rows((one for one in whole.findings if consumer in one.consumers), latest.entries, said),
+        "bugs": said,
+    }
+    return page("consumer", {**shown, "incident": history.incident})
+
+
+@router.get("/bug")
+def bug(asked: Asked, audit: Name = "", fingerprint: Name = "") -> Response:
+    """Show a bug as of the run in which it was last seen."""
+    shelf, said = asked.runs.look(), asked.said()
+    seen = history.seen(shelf.of(audit)).get(fingerprint)
+    if seen is None:
+        raise Refusal(404, f"no run of {audit} has a bug with the fingerprint {fingerprint}")
+    whole = _whole(asked, seen.last)
+    finding = next(one for one in whole.findings if one.fingerprint == fingerprint)
+    shown = {
+        "run": whole,
+        "audit": audit,
+        "finding": finding,
+        "group": Group(finding),
+        "anchor": slug(finding.anchor),
+        "seen": seen,
+        "state": said.state_of(finding, is_in_latest=seen.is_in_latest),
+        "said": said.entry(fingerprint),
+        "bugs": said,
+        "issue": issue_text(whole, finding),
+    }
+    return page("bug", shown)
+
+
+@router.get("/assets/{name}")
+def assets(name: str) -> Response:
+    """Give what pages load."""
+    found = asset(name)
+    if found is None:
+        raise Refusal(404, f"there is no asset {name}")
+    return Response(found[0], media_type=found[1], headers={"Cache-Control": "public, max-age=86400"})
+
+
+def _latest(asked: Workspace, shelf: Shelf, audit: str) -> Latest:
+    latest = asked.latest(shelf, audit)
+    if latest is None:
+        raise Refusal(404, f"there is no run of an audit {audit} that can be read")
+    return latest
+
+
+def _whole(asked: Workspace, entry: Entry) -> Run:
+    try:
+        return asked.runs.run(entry)
+    except StoreError as error:
+        raise Refusal(409, f"run {entry.run_id} is damaged: {error}") from error
+
+
+def _no_run(shelf: Shelf, run_id: str) -> Refusal:
+    for one in shelf.damaged:
+        if one.run_id == run_id:
+            return Refusal(409, f"run {run_id} is damaged: {one.reason}")
+    return Refusal(404, f"there is no run {run_id}")
