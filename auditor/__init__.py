@@ -12,7 +12,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from auditor.version import VERSION as __version__
+from auditor.version import VERSION as __version__  # noqa: F401
 
 if TYPE_CHECKING:
     from auditor.api import AuditedRun, freeze, load, read, run
@@ -39,7 +39,6 @@ __all__ = [
     "StoreError",
     "UnsupportedField",
     "Witness",
-    "__version__",
     "freeze",
     "load",
     "read",

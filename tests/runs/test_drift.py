@@ -254,7 +254,7 @@ def test_the_head_says_that_the_instrument_changed(tmp_path):
         of == "billing" and what.startswith("setting ")
         for of, what in changed - {("billing", "version"), ("probes", "level")}
     )
-    assert found["only_new"] == [{"field": "day", "consumer": "ledger", "split": "all"}]
+    assert found["only_new"] == [{"field": "day", "consumer": "ledger", "split": "all", "arm": None}]
     shown = workspace.auditor("drift", new, old, "--fail-on", "drop")
     assert "changed: billing: version" in shown.output
     assert "in the old run only: day, ledger" in shown.output
