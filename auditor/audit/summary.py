@@ -46,7 +46,7 @@ def manifest_sha256(spec: AuditSpec, rows_sha256: str, prompts_sha256: str) -> s
 
 def field_contract(field: FieldSpec) -> dict[str, Any]:
     """Give what decides whether two values of the field are equal, and who reads its reference."""
-    names = ("type", "grain", "rounding", "unit", "currency", "minimum", "maximum", "reference")
+    names = ("type", "grain", "rounding", "unit", "currency", "members", "minimum", "maximum", "reference")
     return {name: value for name in names if (value := getattr(field, name)) is not None}
 
 

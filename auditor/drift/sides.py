@@ -22,7 +22,7 @@ from auditor.store.reading import StoredRun
 Name = Literal["old", "new", "old_again", "new_again"]
 
 #: What decides whether two values of a field are equal, and who reads its reference.
-CONTRACT: Final = ("type", "grain", "rounding", "unit", "currency", "minimum", "maximum", "reference")
+CONTRACT: Final = ("type", "grain", "rounding", "unit", "currency", "members", "minimum", "maximum", "reference")
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,8 @@ def read_typed(field: FieldSpec, token: str) -> tuple[str | None, str | None]:
     content = json.loads(token) if token.startswith('"') else token
     tagged = _tagged(field, content, token)
     if tagged is None:
-        return None, f"not canonical: {_an(field.type)} is written like {CANONICAL[field.type]}"
+        like = CANONICAL["integer" if field.members == "integer" else field.type]
+        return None, f"not canonical: {_an(field.type)} is written like {like}"
     if grain_key(field, tagged) is None:
         return None, unexpected_type(field, tagged)
     return tagged, None
@@ -60,6 +61,8 @@ def _tagged(field: FieldSpec, content: str, token: str) -> str | None:
     kind = field.type
     if len(content) > LONGEST_NUMBER and kind not in ("category", "identifier"):
         return None
+    if kind == "category" and field.members == "integer":
+        return _integer(content)
     if kind in ("category", "identifier"):
         return _text(content, token)
     if kind == "date":
@@ -67,7 +70,7 @@ def _tagged(field: FieldSpec, content: str, token: str) -> str | None:
     if kind == "datetime":
         return _datetime(field, content)
     if kind in ("integer", "ordinal"):
-        return f"int:{int(content)}" if _INTEGER.fullmatch(content) and len(content) < 4000 else None
+        return _integer(content)
     if kind in ("decimal", "money", "quantity") and _EXPONENT.fullmatch(token):
         return _in_full(token)
     if kind == "decimal":
@@ -75,6 +78,10 @@ def _tagged(field: FieldSpec, content: str, token: str) -> str | None:
     if kind == "boolean":
         return f"bool:{content}" if content in ("true", "false") else None
     return _with_unit(kind, content)
+
+
+def _integer(content: str) -> str | None:
+    return f"int:{int(content)}" if _INTEGER.fullmatch(content) and len(content) < 4000 else None
 
 
 def _text(content: str, token: str) -> str | None:
@@ -114,7 +121,7 @@ def fast_typed_sql(field: FieldSpec, token: str) -> str:
     rewritten = f"contains({token}, '\\') OR starts_with({token}, '\"{ESCAPED}')"
     plain_string = f"starts_with({token}, '\"') AND NOT ({rewritten})"
     content = f"substr({token}, 2, length({token}) - 2)"
-    if field.type in ("category", "identifier"):
+    if field.type in ("category", "identifier") and field.members != "integer":
         return f"CASE WHEN {plain_string} THEN 'text:' || {content} END"
     if field.type == "boolean":
         return f"CASE WHEN {token} IN ('true', 'false') THEN 'bool:' || {token} END"
@@ -125,7 +132,7 @@ def fast_typed_sql(field: FieldSpec, token: str) -> str:
         euro = f"WHEN regexp_full_match({token}, '{number} [A-Z]{{3}}\"') THEN 'money:' || {content}"
         bare = f"WHEN regexp_full_match({token}, '{number}\"') THEN 'decimal:' || {content}"
         return f"CASE {euro if field.type == 'money' else ''} {bare} END"
-    if field.type == "integer":
+    if field.type == "integer" or field.members == "integer":
         number = r'"?(0|-?[1-9][0-9]{0,17})"?'
         return f"CASE WHEN regexp_full_match({token}, '{number}') THEN 'int:' || trim({token}, '\"') END"
     return "NULL::VARCHAR"

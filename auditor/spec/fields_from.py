@@ -92,4 +92,6 @@ def _over(one: ModelField, own: Mapping[str, Any]) -> dict[str, Any]:
     given = one.table
     is_bounded_anew = "bounds" in own or own.get("type", one.kind) != one.kind
     replaced = {"minimum", "maximum"} if is_bounded_anew else set()
+    if own.get("type", one.kind) != one.kind:
+        replaced.add("members")
     return {key: value for key, value in given.items() if key not in replaced} | dict(own)

@@ -47,11 +47,12 @@ class ModelField:
     shown: str
     minimum: int | None = None
     maximum: int | None = None
+    members: str | None = None
 
     @property
     def table(self) -> dict[str, Any]:
         """Give the keys that [fields.NAME] has for it."""
-        named = {"type": self.kind, "minimum": self.minimum, "maximum": self.maximum}
+        named = {"type": self.kind, "members": self.members, "minimum": self.minimum, "maximum": self.maximum}
         own_path = {} if self.path == self.name else {"path": self.path}
         return {key: value for key, value in named.items() if value is not None} | own_path
 

@@ -139,6 +139,9 @@ class FieldSpec(Table):
     currency: Literal["compared", "ignored"] | None = Field(
         None, description="Whether the currency of money counts; needed where only some consumers give one."
     )
+    members: Literal["text", "integer"] | None = Field(
+        None, description="What the members of a category are in canonical form: text, or integers."
+    )
     minimum: int | None = Field(None, description="Lowest value of an ordinal.")
     maximum: int | None = Field(None, description="Highest value of an ordinal.")
     reference: str = Field("typed", description="Who reads the reference: a consumer, `typed`, or `each`.")

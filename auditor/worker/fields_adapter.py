@@ -3,7 +3,7 @@
 `ready` carries ``described``: for each field of the model, in its order, a table with `name`, `path` (the key by which
 a payload carries it), `kind` and `shown` (the annotation as a reader would write it). A kind is one of the types of a
 spec's fields, `text` (nothing says how texts compare) or empty: a type that is no field's. Ordinals have `minimum` and
-`maximum`.
+`maximum`, and categories of whole numbers `members`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import enum
 import math
 import typing
 
-from . import loading
+from . import loading, pydantic_1
 from .pydantic_adapter import load_model
+from .trouble import StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +131,25 @@ def described(name: str, info: "Any") -> "Dict[str, Any]":
     field: "Dict[str, Any]" = {"name": name, "path": path_of(name, info), "kind": kind, "shown": shown(info.annotation)}
     if kind == "integer" and bounds.lowest is not None and bounds.highest is not None:
         field.update(kind="ordinal", minimum=bounds.lowest, maximum=bounds.highest)
+    if kind == "category" and are_integers(members_of(annotation)):
+        field["members"] = "integer"
     return field
+
+
+def members_of(annotation: "Any") -> "List[Any]":
+    """Give the values of a Literal, those of Literals in it too, or of an Enum."""
+    if typing.get_origin(annotation) is not typing.Literal:
+        return [member.value for member in annotation]
+    found: "List[Any]" = []
+    for value in typing.get_args(annotation):
+        found += [value.value] if isinstance(value, enum.Enum) else [value]
+    return found
+
+
+def are_integers(values: "List[Any]") -> bool:
+    """Say whether all of them, but for a None among them, are whole numbers; a bool is none."""
+    given = [value for value in values if value is not None]
+    return bool(given) and all(isinstance(value, int) and not isinstance(value, bool) for value in given)
 
 
 def path_of(name: str, info: "Any") -> str:
@@ -156,6 +175,9 @@ class FieldsAdapter:
     def __init__(self, config: "Dict[str, Any]") -> None:
         loading.add_root(config["root"])
         self.model = load_model(config["model"], config["root"])
+        if isinstance(self.model, pydantic_1.Model):
+            hint = "write its fields in [fields]: types, bounds and all"
+            raise StartError("read the fields of " + config["model"], "it is a model of Pydantic 1", hint)
 
     def ready(self) -> "Dict[str, Any]":
         """Give the fields in the place of a readiness."""

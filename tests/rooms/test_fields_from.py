@@ -54,6 +54,9 @@ class Verdict(BaseModel):
     empty_label: Literal["yes", None] = None
     severity: Severity
     level: Optional[Level] = None
+    mixed: Literal[1, "one"]
+    literal: Literal[1, 2, None]
+    nested_literal: Literal[Literal[1, 2], 3]
     plain: int
     positive: PositiveInt
     stars: Annotated[Stars, Field(ge=1, le=5)]
@@ -102,7 +105,8 @@ FIVE = {"type": "ordinal", "minimum": 1, "maximum": 5}
 #: What the issue says of each annotation.
 EXPECTED: dict[str, dict[str, object]] = {
     **{name: {"type": "boolean"} for name in ("correct", "strict", "maybe")},
-    **{name: {"type": "category"} for name in ("label", "empty_label", "severity", "level")},
+    **{name: {"type": "category"} for name in ("label", "empty_label", "severity", "mixed")},
+    **{name: {"type": "category", "members": "integer"} for name in ("level", "literal", "nested_literal")},
     **{name: {"type": "integer"} for name in ("plain", "positive", "open_above")},
     **dict.fromkeys(("stars", "exclusive", "decimal", "inside", "outside", "both_levels"), FIVE),
     **dict.fromkeys(("interval", "constrained", "piped"), FIVE),
@@ -140,7 +144,7 @@ def spec(folder: Path, model: str = "models:Verdict", fields: dict | None = None
 def test_every_annotation_is_the_type_that_it_stands_for(folder):
     read = spec(folder)
     found = {
-        name: field.model_dump(include={"type", "minimum", "maximum", "path"}, exclude_none=True)
+        name: field.model_dump(include={"type", "members", "minimum", "maximum", "path"}, exclude_none=True)
         for name, field in read.fields.items()
     }
     assert found == EXPECTED
@@ -284,3 +288,51 @@ def test_texts_that_nothing_compares_are_named_and_are_no_keys_of_no_field(folde
     assert next(one for one in run.run.notes if one.startswith("not judged")).startswith(note)
     assert [(one.field, one.support, one.verdicts["ok"]) for one in run.columns] == [("correct", 2, 1), ("stars", 1, 1)]
     assert run.verdicts().aggregate("count(*)").fetchall() == [(4,)]
+
+
+RATED = """
+import enum
+from typing import Literal
+from pydantic import BaseModel
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+class Plain(enum.Enum):
+    LOW = 1
+    HIGH = 2
+
+class Verdict(BaseModel):
+    rating: Literal[1, 2, 3]
+    level: Level
+    plain: Plain
+"""
+
+
+@pytest.mark.parametrize("references", ["csv", "jsonl"])
+def test_a_reference_of_whole_numbers_is_the_member_of_that_number(tmp_path, references):
+    """A text 2 in a CSV file and a number 2 in a JSON file both name the member 2, which is a number to the model."""
+    (tmp_path / "models.py").write_text(RATED)
+    given = [(1, 2, 1, 2), (2, 3, 2, 1), (3, 3, 1, 1)]
+    predictions = [
+        {"case_id": str(case), "rating": rating, "level": level, "plain": plain} for case, rating, level, plain in given
+    ]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in predictions))
+    rows = [row | {"rating": 3} for row in predictions]
+    if references == "csv":
+        lines = [",".join(map(str, row.values())) for row in rows]
+        (tmp_path / "r.csv").write_text("\n".join([",".join(rows[0]), *lines]) + "\n")
+    else:
+        (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    mapping = {
+        "name": "ratings",
+        "cases": {"predictions": str(tmp_path / "p.jsonl"), "references": str(tmp_path / f"r.{references}")},
+        "fields_from": {"model": "models:Verdict", "root": str(tmp_path)},
+        "consumers": {
+            "api": {"adapter": "pydantic", "root": str(tmp_path), "model": "models:Verdict", "receives": "json"}
+        },
+    }
+    run = auditor.run(spec_from(mapping, tmp_path / "audit.toml"), store=False, probe="off").run
+    assert run.broken_references == ()
+    assert [run.column(field, "api").verdicts["ok"] for field in ("rating", "level", "plain")] == [2, 3, 3]
