@@ -7,7 +7,20 @@ import sys
 import pytest
 
 # Not pydantic: typer itself may import it to read parameters.
-HEAVY = ["babel", "dateutil", "duckdb", "jinja2", "msgspec", "pint", "pyarrow", "rich.console", "scipy", "sqlglot"]
+HEAVY = [
+    "babel",
+    "dateutil",
+    "duckdb",
+    "fastapi",
+    "jinja2",
+    "msgspec",
+    "pint",
+    "pyarrow",
+    "rich.console",
+    "scipy",
+    "sqlglot",
+    "uvicorn",
+]
 
 SCRIPT = """
 import contextlib, io, json, sys
@@ -40,6 +53,8 @@ def loaded_by(code: str) -> tuple[list[str], str]:
         "schema --help",
         "init --help",
         "discover --help",
+        "serve --help",
+        "token new --help",
     ],
 )
 def test_help_loads_nothing_heavy(arguments: str) -> None:
