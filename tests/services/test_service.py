@@ -296,3 +296,28 @@ def test_the_extra_is_named_where_it_is_missing(workspace: Path, tmp_path: Path)
     done = auditor(workspace, "serve", "--port", "0", PYTHONPATH=os.pathsep.join([str(tmp_path), os.getcwd()]))
     assert done.returncode == 2
     assert "fidelity-auditor[service]" in done.stderr
+
+
+def test_withheld_rates_cannot_be_worked_out_again(tmp_path: Path) -> None:
+    folder = make_workspace(tmp_path / "withheld")
+    references = folder / "references.csv"
+    references.write_text(references.read_text().replace("1,due,2024-03-02\n", "1,due,junk\n", 1))
+    assert auditor(folder, "run", "--probe", "off", "--quiet").returncode == 3
+    with served(folder) as service:
+        columns = service.get("/api/v1/columns").json["columns"]
+        assert {(one["content_rate"], one["ceiling"], one["verdicts"], one["recoverable"]) for one in columns} == {
+            (None, None, None, None)
+        }
+        figures = service.get("/metrics").text
+        assert 'auditor_gate_open{audit="' in figures
+        assert "auditor_content_rate{" not in figures
+        assert "auditor_ceiling{" not in figures
+        [run] = service.get("/api/v1/runs").json["runs"]
+        bugs = service.get("/api/v1/findings").json["findings"]
+        paths = ["/", f"/run?id={run['run_id']}", f"/field?audit={quote(AUDIT)}&field=due"]
+        paths += [f"/consumer?audit={quote(AUDIT)}&consumer={quote(BILLING)}"]
+        for path in paths:
+            page = service.get(path)
+            assert (page.status, "broken references" in page.text) == (200, True)
+        for bug in bugs:
+            assert service.get(f"/bug?audit={quote(AUDIT)}&fingerprint={bug['fingerprint']}").status == 200
