@@ -42,13 +42,13 @@ def application(workspace: Workspace, tokens: TokenFile, names: Iterable[str] = 
 
 @asynccontextmanager
 async def _warming(app: FastAPI) -> AsyncIterator[None]:
-    """Begin to read the runs at once; the first page waits for what it needs of them."""
+    """Read the runs, and compile the first page, at once; who asks for it meanwhile waits for what it needs of them."""
     threading.Thread(target=_warm, args=(app.state.workspace,), daemon=True).start()
     yield
 
 
 def _warm(workspace: Workspace) -> None:
     try:
-        workspace.warm()
+        pages.overview(workspace)
     except AuditorError:
         return  # whoever asks for a page is told why

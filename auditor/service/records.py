@@ -14,21 +14,21 @@ from auditor.model.run import SCHEMA, Run, Severity
 from auditor.store.reading import read_run
 
 
-class GateRecord(msgspec.Struct, frozen=True):
+class GateRecord(msgspec.Struct, frozen=True, gc=False):
     """Whether the content gate was open, and why not."""
 
     open: bool
     reason: str
 
 
-class CasesRecord(msgspec.Struct, frozen=True):
+class CasesRecord(msgspec.Struct, frozen=True, gc=False):
     """Cases that were expected, and those that were judged."""
 
     expected: int
     judged: int
 
 
-class ColumnRecord(msgspec.Struct, frozen=True):
+class ColumnRecord(msgspec.Struct, frozen=True, gc=False):
     """The figures of a column that are compared between runs; a rate is None where it is undefined or withheld."""
 
     field: str
@@ -42,7 +42,7 @@ class ColumnRecord(msgspec.Struct, frozen=True):
     not_comparable: str = ""
 
 
-class FindingRecord(msgspec.Struct, frozen=True):
+class FindingRecord(msgspec.Struct, frozen=True, gc=False):
     """What tells a bug in another run."""
 
     code: str
@@ -50,7 +50,7 @@ class FindingRecord(msgspec.Struct, frozen=True):
     fingerprint: str
 
 
-class ConsumerRecord(msgspec.Struct, frozen=True):
+class ConsumerRecord(msgspec.Struct, frozen=True, gc=False):
     """A consumer as it ran."""
 
     name: str
@@ -58,7 +58,7 @@ class ConsumerRecord(msgspec.Struct, frozen=True):
     settings: dict[str, str] = {}
 
 
-class RunRecord(msgspec.Struct, frozen=True):
+class RunRecord(msgspec.Struct, frozen=True, gc=False):
     """A run without its evidence."""
 
     run_id: str

@@ -94,12 +94,6 @@ class Workspace:
                 unreadable = unreadable or str(error)
         return None
 
-    def warm(self) -> None:
-        """Read beforehand what the first page shows."""
-        shelf = self.runs.look()
-        for audit in shelf.audits:
-            self.latest(shelf, audit)
-
 
 def bug_rows(findings: Iterable[Finding], entries: tuple[RunEntry, ...], said: Said) -> tuple[BugRow, ...]:
     """Give the bugs of a run of an audit, worst first, with states and lives over its runs, given newest first."""

@@ -11,6 +11,7 @@ HEAVY = [
     "babel",
     "dateutil",
     "duckdb",
+    "fastapi",
     "jinja2",
     "msgspec",
     "pint",
@@ -19,6 +20,7 @@ HEAVY = [
     "scipy",
     "sklearn",
     "sqlglot",
+    "uvicorn",
 ]
 
 SCRIPT = """
@@ -54,6 +56,8 @@ def loaded_by(code: str) -> tuple[list[str], str]:
         "discover --help",
         "drift --help",
         "redecode --help",
+        "serve --help",
+        "token new --help",
     ],
 )
 def test_help_loads_nothing_heavy(arguments: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import Depends, Query
+from fastapi import Depends, Path, Query
 from pydantic import AfterValidator
 
 from auditor.errors import StoreError
@@ -24,6 +24,8 @@ Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.", exam
 Cursor = Annotated[str | None, Query(description="`next` of the page before.", examples=[None])]
 Audit = Annotated[str | None, Query(description="Only of the audit of this name.", examples=["contracts"])]
 RunId = Annotated[str | None, Query(description="Of this run, not of the latest ones.", examples=[None])]
+
+RunPath = Annotated[str, Path(description="The name of its folder.", examples=["20240308T090507Z-35d46378"])]
 
 
 def _instant(text: str) -> str:

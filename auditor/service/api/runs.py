@@ -6,7 +6,18 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from auditor.model.run import SEVERITIES
-from auditor.service.api.asking import Asked, Audit, Cursor, Instant, Limit, cursor, instant, named_run, position
+from auditor.service.api.asking import (
+    Asked,
+    Audit,
+    Cursor,
+    Instant,
+    Limit,
+    RunPath,
+    cursor,
+    instant,
+    named_run,
+    position,
+)
 from auditor.service.api.models import DamagedOut, GateOut, RunDocument, RunOut, RunsPage
 from auditor.service.problems import Refusal, documented
 from auditor.service.runs import Entry
@@ -36,13 +47,13 @@ def runs(
 
 
 @router.get("/runs/{run_id}", responses=documented(404, 409))
-def run(asked: Asked, run_id: str) -> RunOut:
+def run(asked: Asked, run_id: RunPath) -> RunOut:
     """Give one run without its evidence."""
     return _run_out(named_run(asked, asked.runs.look(), run_id))
 
 
 @router.get("/runs/{run_id}/run.json", response_model=RunDocument, responses=documented(404, 409))
-def run_document(asked: Asked, run_id: str) -> Response:
+def run_document(asked: Asked, run_id: RunPath) -> Response:
     """Give the document of a run, byte by byte as it is stored."""
     entry = named_run(asked, asked.runs.look(), run_id)
     try:

@@ -1,0 +1,61 @@
+"""The API keeps to its own description, whatever is asked: schemathesis makes the requests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.services.serving import Served, audit, auditor, environment, make_workspace, served
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
+    """Serve a run to whoever has a token."""
+    folder = make_workspace(tmp_path_factory.mktemp("contract") / "workspace")
+    audit(folder, 1)
+    secret = auditor(folder, "token", "new", "tester").stdout.strip()
+    with served(folder) as found:
+        yield found, secret
+
+
+def test_every_answer_is_as_described(service: tuple[Served, str], tmp_path: Path) -> None:
+    served_at, secret = service
+    command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{served_at.address}/openapi.json"]
+    command += ["--header", f"Authorization: Bearer {secret}", "--checks", "all", "--max-examples", "15", "--seed", "1"]
+    done = subprocess.run(
+        [*command, "--no-color", "--phases", "examples,coverage,fuzzing"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert "No issues found" in done.stdout
+
+
+def test_every_path_and_parameter_has_an_example_or_a_choice(service: tuple[Served, str]) -> None:
+    served_at, secret = service
+    described = served_at.get("/openapi.json", Authorization=f"Bearer {secret}").json
+    assert set(described["paths"]) == {
+        "/api/v1/runs",
+        "/api/v1/runs/{run_id}",
+        "/api/v1/runs/{run_id}/run.json",
+        "/api/v1/columns",
+        "/api/v1/findings",
+        "/metrics",
+        "/healthz",
+        "/readyz",
+    }
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            assert operation["description"], path
+            assert operation["responses"]["200"]["content"], path
+            for parameter in operation.get("parameters", ()):
+                schema = parameter["schema"]
+                described_by = {*parameter, *schema, *(key for one in schema.get("anyOf", ()) for key in one)}
+                assert described_by & {"examples", "example", "enum"}, (path, parameter["name"])
