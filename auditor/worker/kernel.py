@@ -192,7 +192,7 @@ class Kernel:
         if self.watched is not None:
             header["sites"] = self.watched.news()
         self.channel.send(header, reply)
-        if outcome.stop:
+        if outcome.stop or outcome.broken:  # nobody is asked for what the next frame holds
             leave(1)
 
     def decode(self, field: str, mode: str, values: List[Any], base: int) -> Outcome:
