@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from auditor.model.run import Run, ShapeRow
+from auditor.report.view import of_arm
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,9 @@ def lost_shapes(run: Run, consumer: str) -> tuple[LostShape, ...]:
             known = row.rows - row.not_recorded.get(consumer, 0)
             if consumer in row.accepted and row.accepted[consumer] < known:
                 readers = tuple(name for name, count in row.accepted.items() if count and name != consumer)
-                found.append(LostShape(summary.field, row, known - row.accepted[consumer], known, readers))
+                found.append(
+                    LostShape(of_arm(summary.field, summary.arm), row, known - row.accepted[consumer], known, readers)
+                )
     return tuple(sorted(found, key=lambda one: (-one.lost, one.field, one.shape.shape)))
 
 
@@ -45,7 +48,8 @@ class OtherReader:
 def other_readers(run: Run, consumer: str) -> tuple[OtherReader, ...]:
     """Compare a consumer with every other one of its fields."""
     found = []
-    for summary in run.fields:
+    # Those of one arm are over the strings of all.
+    for summary in {one.field: one for one in run.fields}.values():
         for pair in summary.disagreements:
             if pair.left == consumer:
                 counts = (pair.right, pair.only_left, pair.only_right)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from auditor.model.figures import NO_RATE, percent_of
+from auditor.report.view import of_arm
 from auditor.service.records import ColumnRecord, RunRecord
 from auditor.service.runs import Entry
 
@@ -74,7 +75,10 @@ def incident(record: RunRecord) -> str:
 
 
 def trends(entries: Sequence[Entry]) -> dict[tuple[str, str], Trend]:
-    """Give the trend of each column over the latest runs of an audit, which are given newest first."""
+    """Give the trend of each column over the latest runs of an audit, which are given newest first.
+
+    It is by the field's name, with its arm where there are any, and by consumer.
+    """
     steps: dict[tuple[str, str], list[Step]] = {}
     before: dict[tuple[str, str], tuple[str, str]] = {}
     for entry in reversed(entries[:SHOWN]):
@@ -83,7 +87,7 @@ def trends(entries: Sequence[Entry]) -> dict[tuple[str, str], Trend]:
         for column in entry.record.columns:
             if column.split != "all":
                 continue
-            key = (column.field, column.consumer)
+            key = (of_arm(column.field, column.arm), column.consumer)
             measure = (entry.record.manifest_sha256, versions.get(column.consumer, ""))
             steps.setdefault(key, []).append(_step(entry, column, said, _changed(before.get(key), measure)))
             before[key] = measure

@@ -12,7 +12,7 @@ from auditor.model.run import SEVERITIES, Run
 from auditor.report.groups import Group
 from auditor.report.html import context, slug
 from auditor.report.markdown import issue_text
-from auditor.report.view import field_views
+from auditor.report.view import field_views, of_arm
 from auditor.service import history
 from auditor.service.comparison import lost_shapes, other_readers
 from auditor.service.problems import Refusal
@@ -56,7 +56,7 @@ def _audit(latest: Latest, said: Said) -> dict[str, Any]:
         "entries": latest.entries,
         "unreadable": latest.unreadable,
         "owners": {one.name: one.owner for one in run.consumers},
-        "columns": {(one.field, one.consumer): one for one in run.columns if one.split == "all"},
+        "columns": {(of_arm(one.field, one.arm), one.consumer): one for one in run.columns if one.split == "all"},
         "trends": history.trends(latest.entries),
         "incidents": [one for one in latest.entries[: history.SHOWN] if history.incident(one.record)],
         "failing": [row for row in rows if row.is_failing],
@@ -113,13 +113,16 @@ def field(asked: Asked, audit: Name = "", field: Name = "") -> Response:
     shelf, said = asked.runs.look(), asked.said()
     latest = _latest(asked, shelf, audit)
     whole = _whole(asked, latest.entry)
-    views = [one for one in field_views(whole) if one.name == field]
+    views = [one for one in field_views(whole) if one.field == field]
     if not views:
         raise Refusal(404, f"there is no field {field} in the latest run of {audit}")
-    trends = {name: trend for (of, name), trend in history.trends(latest.entries).items() if of == field}
+    arms = {one.name: one.arm for one in views}
+    trends = {
+        of_arm(name, arms[of]): trend for (of, name), trend in history.trends(latest.entries).items() if of in arms
+    }
     shown = {
         **context(whole),
-        "fields": [(f"field-{slug(field)}", one) for one in views],
+        "fields": [(f"field-{slug(one.name)}-{number}", one) for number, one in enumerate(views, 1)],
         "field_name": field,
         "audit": audit,
         "entry": latest.entry,

@@ -40,6 +40,7 @@ class ColumnRecord(msgspec.Struct, frozen=True, gc=False):
     untrusted: tuple[str, ...] = ()
     comparable: bool = True
     not_comparable: str = ""
+    arm: str | None = None
 
 
 class FindingRecord(msgspec.Struct, frozen=True, gc=False):
@@ -100,6 +101,7 @@ def _record_of(run: Run) -> RunRecord:
             one.untrusted,
             one.comparable,
             one.not_comparable,
+            one.arm,
         )
         for one in run.columns
     )

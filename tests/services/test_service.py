@@ -133,7 +133,7 @@ def test_the_metrics_are_read_by_the_parser_of_openmetrics(service: Served, work
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
     samples = [one for family in text_string_to_metric_families(answer.text) for one in family.samples]
     named = {(one.name, *sorted(one.labels.items())): one.value for one in samples}
-    column = {"audit": AUDIT, "field": PAID, "consumer": BILLING, "split": "all"}
+    column = {"audit": AUDIT, "field": PAID, "consumer": BILLING, "split": "all", "arm": ""}
     assert named["auditor_support", *sorted(column.items())] == 30
     assert named["auditor_judged", *sorted(column.items())] == 10
     assert named["auditor_content_rate", *sorted(column.items())] == 0.8  # of the first ten, 5 and 10 are markup
@@ -321,3 +321,41 @@ def test_withheld_rates_cannot_be_worked_out_again(tmp_path: Path) -> None:
             assert (page.status, "broken references" in page.text) == (200, True)
         for bug in bugs:
             assert service.get(f"/bug?audit={quote(AUDIT)}&fingerprint={bug['fingerprint']}").status == 200
+
+
+ARMS = """
+name = "arms"
+[cases]
+predictions = "records.csv"
+references = "records.csv"
+arm = "model"
+[fields.total]
+type = "decimal"
+[consumers.billing]
+adapter = "python"
+reads.total = "decimal:Decimal"
+"""
+
+
+def test_each_arm_is_a_row_and_a_series_of_its_own(tmp_path: Path) -> None:
+    """Of two models one is right ten times, the other never: nowhere is one shown as the other, or both as one."""
+    lines = [f"{case},total,{right},1.5,{arm}" for arm, right in (("old", 2), ("new", 1.5)) for case in range(10)]
+    (tmp_path / "records.csv").write_text("\n".join(["case_id,field,prediction,reference,model", *lines]) + "\n")
+    (tmp_path / "audit.toml").write_text(ARMS)
+    for _ in range(2):
+        assert auditor(tmp_path, "run", "--probe", "off", "--fail-on", "never").returncode == 0
+        time.sleep(1.1)  # a run is named by its second
+    with served(tmp_path) as service:
+        rates = {one["arm"]: one["content_rate"] for one in service.get("/api/v1/columns").json["columns"]}
+        samples = [
+            one for family in text_string_to_metric_families(service.get("/metrics").text) for one in family.samples
+        ]
+        overview, field = service.get("/").text, service.get("/field?audit=arms&field=total").text
+        consumer = service.get("/consumer?audit=arms&consumer=billing").text
+    assert rates == {"old": 0.0, "new": 1.0}
+    assert {one.labels["arm"]: one.value for one in samples if one.name == "auditor_content_rate"} == rates
+    for page in (overview, field, consumer):
+        assert "total · arm old" in page and "total · arm new" in page
+    assert "not read" not in overview
+    for trend in ("0.0 → 0.0 over 2 runs", "100.0 → 100.0 over 2 runs"):
+        assert trend in overview and trend in field

@@ -43,6 +43,7 @@ def _column_out(entry: Entry, run: Run, column: Column) -> ColumnOut:
         field=column.field,
         consumer=column.consumer,
         split=column.split,
+        arm=column.arm,
         label=column.label,
         label_note=column.label_note,
         support=column.support,

@@ -19,12 +19,12 @@ from auditor.service.workspace import Latest, Workspace
 
 router = APIRouter(tags=["metrics"])
 
-_COLUMN = ("audit", "field", "consumer", "split")
+_COLUMN = ("audit", "field", "consumer", "split", "arm")
 
 _EXAMPLE = """\
 # HELP auditor_content_rate Right answers among the judged cases.
 # TYPE auditor_content_rate gauge
-auditor_content_rate{audit="contracts",field="total",consumer="billing",split="all"} 0.641
+auditor_content_rate{audit="contracts",field="total",consumer="billing",split="all",arm=""} 0.641
 # EOF
 """
 
@@ -91,7 +91,7 @@ class Figures(Collector):
         comparable = _gauge("auditor_comparable", "0 where the content gate is closed for the column.", _COLUMN)
         for one in self._latest:
             for column in one.run.columns:
-                named = (one.name, column.field, column.consumer, column.split)
+                named = (one.name, column.field, column.consumer, column.split, column.arm or "")
                 for name, family in rates.items():
                     if getattr(column, name) is not None:
                         _add(family, named, getattr(column, name))

@@ -70,6 +70,7 @@ class ColumnOut(BaseModel):
     field: str = Field(examples=["effective_date"])
     consumer: str = Field(examples=["billing"])
     split: str = Field(examples=["all"])
+    arm: str | None = Field(examples=["gpt-5"])
     label: str = Field(examples=["native"])
     label_note: str = Field(examples=[""])
     support: int = Field(examples=[240])
