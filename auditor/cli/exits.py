@@ -113,9 +113,13 @@ def _interrupted() -> int:
 
 
 def end_by_signals() -> None:
-    """Leave by way of every `finally` at Ctrl-C, SIGTERM and SIGHUP, so that workers and unfinished runs go too."""
+    """Leave by way of every `finally` at Ctrl-C, SIGTERM and SIGHUP, so that workers and unfinished runs go too.
+
+    What is ignored stays so: `nohup` lets a program outlive its terminal, and a shell one in the background Ctrl-C.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -92,7 +92,10 @@ def start_audit(place: Path) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(place / "tmp")}
     command = [sys.executable, "-m", "auditor", "run", str(place / "work" / "audit.toml")]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=place / "work", env=environment, stdout=pipe, stderr=pipe, text=True)
+    folder, default = place / "work", lambda: of_terminal(signal.SIG_DFL)
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, preexec_fn=default
+    )
 
 
 def wait_for(file: Path) -> None:
@@ -139,11 +142,34 @@ except RuntimeError as error:
 """
 
 
+def start_counting(place: Path, otherwise: signal.Handlers) -> subprocess.Popen[str]:
+    """Start it with what a shell or `nohup` says of the signals of a terminal."""
+    command, pipe = [sys.executable, "-c", COMMAND], subprocess.PIPE
+    return subprocess.Popen(command, cwd=place, stderr=pipe, text=True, preexec_fn=lambda: of_terminal(otherwise))
+
+
+def of_terminal(handler: signal.Handlers) -> None:
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, handler)
+
+
+def test_a_signal_that_is_ignored_stays_so(tmp_path):
+    """`nohup` lets a program outlive its terminal."""
+    with start_counting(tmp_path, signal.SIG_IGN) as counting:
+        wait_for(tmp_path / "counting")
+        time.sleep(0.3)
+        for number in (signal.SIGHUP, signal.SIGINT):
+            counting.send_signal(number)
+            with pytest.raises(subprocess.TimeoutExpired):
+                counting.wait(0.5)
+        counting.terminate()
+        assert counting.wait(30) == 143
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_in_a_call_of_a_library_is_no_bug_of_ours(tmp_path, number, code):
     """DuckDB raises a RuntimeError of its own in the place of what the handler has raised."""
-    command = [sys.executable, "-c", COMMAND]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as counting:
+    with start_counting(tmp_path, signal.SIG_DFL) as counting:
         wait_for(tmp_path / "counting")
         time.sleep(0.3)
         counting.send_signal(number)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,10 @@ def test_an_interrupted_run_leaves_nothing(workspace: Path, number: signal.Signa
     slow = f"    import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(60)"
     replace_in(workspace / "consumers/billing/parsers.py", "    text = text.strip()", slow)
     command = [sys.executable, "-m", "auditor", "run"]
-    started = subprocess.Popen(command, cwd=workspace, env=environment(), stderr=subprocess.PIPE, text=True)
+    default = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # whatever the tests were started with
+    started = subprocess.Popen(
+        command, cwd=workspace, env=environment(), stderr=subprocess.PIPE, text=True, preexec_fn=default
+    )
     while not begun.exists() and started.poll() is None:
         time.sleep(0.05)
     started.send_signal(number)
