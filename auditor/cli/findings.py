@@ -87,8 +87,8 @@ def accept(
     findings: Names,
     reason: Annotated[str, typer.Option(help="Why, for whoever reads it later.")],
     until: Annotated[
-        str, typer.Option(metavar="DATE", help="The last day on which it holds: 2030-12-31.", show_default=False)
-    ] = "",
+        str | None, typer.Option(metavar="DATE", help="The last day on which it holds: 2030-12-31.", show_default=False)
+    ] = None,
     state: Annotated[str, typer.Option(metavar="<accepted|known|fixed>", help="What is said.")] = "accepted",
     run: RunOption = "latest",
 ) -> None:
@@ -170,8 +170,8 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _day(text: str) -> date | None:
-    if not text:
+def _day(text: str | None) -> date | None:
+    if text is None:
         return None
     try:
         day = date.fromisoformat(text)

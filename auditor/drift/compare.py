@@ -58,7 +58,7 @@ def _compare(connection: duckdb.DuckDBPyConnection, sides: Sequence[Side], *, co
         raise Refused(_no_column(old, new))
     verdicts = Verdicts(connection, old, new, shared.fields)
     if not shared.dropped:
-        _check_counts(verdicts, keys, old, new)
+        check_counts(verdicts, keys, old, new)
     drift = Drift(
         old=RunHead.of(old.run),
         new=RunHead.of(new.run),
@@ -87,7 +87,7 @@ def _no_column(old: Side, new: Side) -> str:
     )
 
 
-def _check_counts(verdicts: Verdicts, keys: list[ColumnKey], old: Side, new: Side) -> None:
+def check_counts(verdicts: Verdicts, keys: list[ColumnKey], old: Side, new: Side) -> None:
     """Hold what is counted case by case against what the runs counted: a table of another run would differ."""
     for key in keys:
         counts = verdicts.counts(key)

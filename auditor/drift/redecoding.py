@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from auditor.drift.compare import counts_of, not_comparable
+from auditor.drift.compare import check_counts, counts_of, not_comparable
 from auditor.drift.instrument import changes
 from auditor.drift.sides import Side, opened
 from auditor.drift.verdicts import Verdicts, of_column
@@ -47,6 +47,7 @@ def compare_readings(old: StoredRun, new: StoredRun, is_junk: Junk, notes: tuple
         fields = [name for name in before.spec.fields if name in after.spec.fields]
         pair = _Pair(connection, before, after, Verdicts(connection, before, after, fields), is_junk)
         keys = [key for key in before.columns if key.is_whole and key in after.columns]
+        check_counts(pair.verdicts, keys, before, after)
         return Redecoding(
             old=RunHead.of(old.run),
             new=RunHead.of(new.run),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,6 +74,9 @@ def stored_spec(run: Run, folder: Path) -> AuditSpec:
     paths = list(dict.fromkeys(str(source["path"]) for source in run.sources))
     if len(kept) != len(paths):
         raise StoreError(f"{folder / SOURCES}: {len(paths)} input files are expected, there are {len(kept)}")
+    digests = {str(source["path"]): str(source["sha256"]) for source in run.sources}
+    for source_path, file in zip(paths, kept, strict=True):
+        _check_content(file, digests[source_path])
     copies = {path: str(Path(SOURCES) / file.name) for path, file in zip(paths, kept, strict=True)}
     for role in ("predictions", "references"):
         contract["cases"][role] = [copies[str(one["path"])] for one in run.sources if one["role"] == role]
@@ -80,6 +84,20 @@ def stored_spec(run: Run, folder: Path) -> AuditSpec:
     return AuditSpec.model_validate(
         {"name": run.name, "file": folder / "audit.toml", "folder": folder, "consumers": {}, **known}
     )
+
+
+def _check_content(file: Path, sha256: str) -> None:
+    """Hold an input that a run has kept against the digest of what it read; StoreError where it is another."""
+    try:
+        with file.open("rb") as kept:
+            found = hashlib.file_digest(kept, "sha256").hexdigest()
+    except OSError as error:
+        raise StoreError(f"{file}: cannot be read: {error.strerror}") from error
+    if found != sha256:
+        raise StoreError(
+            f"{file}: is not what the run read\n  seen:  sha256 {found}, and not {sha256}\n"
+            "  cause: a file of the run was changed\n  next:  run that audit again"
+        )
 
 
 def create_judged_cases(connection: duckdb.DuckDBPyConnection, *, payloads: bool) -> None:

@@ -62,6 +62,9 @@ def _what_to_do(field: FieldSpec, text: str) -> str:
     kind = field.type
     if tag == "decimal" and kind in ("integer", "ordinal") and _WHOLE.fullmatch(content):
         return ': return an int (in pandas the dtype Int64), or set type = "decimal" for the field'
+    if kind in ("category", "identifier"):
+        whole = ', or write members = "integer" for the field' if tag == "int" and kind == "category" else ""
+        return f": return text, as its references are{whole}" if field.members != "integer" else ""
     if kind == "boolean" and text in _TRUTHS:
         return ": return True or False"
     if tag == "text" and kind == "date" and re.fullmatch(SOUND_DATE, content):
@@ -81,7 +84,7 @@ def fast_key_sql(field: FieldSpec, column: str) -> str:
         return _when(f"regexp_full_match({column}, 'date:{SOUND_DATE}')", f"substr({column}, 6)")
     if field.type == "boolean":
         return f"CASE {column} WHEN 'bool:true' THEN 'true' WHEN 'bool:false' THEN 'false' END"
-    if field.type in ("category", "identifier"):
+    if field.type in ("category", "identifier") and field.members != "integer":
         return _when(f"starts_with({column}, 'text:')", column)
     if field.type == "integer" and field.grain is None:
         return _when(f"regexp_full_match({column}, 'int:(0|-?[1-9][0-9]*)')", f"substr({column}, 5)")

@@ -11,10 +11,19 @@ def boolean_key(field: FieldSpec, tag: str, text: str) -> str | None:
 
 
 def category_key(field: FieldSpec, tag: str, text: str) -> str | None:
-    """Key of a category: text, integer or boolean members, each apart from the others."""
-    return f"{tag}:{text}" if tag in ("text", "int", "bool") else None
+    """Key of a category: text, integer or boolean members, each apart from the others.
+
+    Beside references in canonical form it has members of their kind: no other could ever be right.
+    """
+    return f"{tag}:{text}" if tag in _kinds(field, ("text", "int", "bool")) else None
 
 
 def identifier_key(field: FieldSpec, tag: str, text: str) -> str | None:
-    """Key of an identifier: leading zeros and case kept; a number is no text."""
-    return f"{tag}:{text}" if tag in ("text", "int") else None
+    """Key of an identifier: leading zeros and case kept; a number is no text, nor one beside references that are."""
+    return f"{tag}:{text}" if tag in _kinds(field, ("text", "int")) else None
+
+
+def _kinds(field: FieldSpec, known: tuple[str, ...]) -> tuple[str, ...]:
+    if field.reference != "typed":
+        return known
+    return ("int",) if field.members == "integer" else ("text",)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from auditor.model.figures import percent, rate
 from auditor.model.run import Column
 
@@ -26,7 +24,7 @@ def shortfall(column: Column) -> str:
         return f"its rate means nothing ({', '.join(column.untrusted)}), {asked}"
     if not column.comparable:
         return f"{column.not_comparable}, {asked}"
-    # In whole numbers: a rate that is exactly what is asked for is no float's rounding short of it.
-    if column.verdicts["ok"] < Decimal(repr(column.at_least)) * column.judged:
+    # Both are the nearest floats: what is asked for exactly is met, and so is a rate that was copied from a report.
+    if column.verdicts["ok"] / column.judged < column.at_least:
         return f"{rate(column)} % right, {asked}"
     return ""

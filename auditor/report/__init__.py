@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -13,6 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 from auditor.errors import AuditorError
 from auditor.model.baseline import Baseline
 from auditor.model.run import Run
+from auditor.whole_file import write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,22 +66,10 @@ def render(run: Run, path: Path, baseline: Baseline | None = None) -> None:
 def write_report(path: Path, text: str) -> None:
     """Write a report; the file appears whole or not at all."""
     try:
-        _write_whole(path, text.encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode())
     except OSError as error:
         raise AuditorError(f"{path}: the report could not be written: {error.strerror or error}") from error
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    with ExitStack() as failed:
-        failed.callback(aside.unlink, missing_ok=True)
-        with aside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-        failed.pop_all()
 
 
 def write_terminal(run: Run, console: Console) -> None:

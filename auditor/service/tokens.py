@@ -8,17 +8,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import re
 import secrets
 import threading
 from collections.abc import Iterable
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal, cast
 
 from auditor.errors import StoreError
+from auditor.whole_file import write_whole
 
 #: What a token allows; each role may do what those before it may.
 Role = Literal["read", "submit", "admin"]
@@ -89,15 +88,9 @@ def read_tokens(path: Path) -> tuple[Token, ...]:
 def write_tokens(path: Path, tokens: Iterable[Token]) -> None:
     """Write the file, for its owner alone; it changes whole or not at all, and StoreError says why it did not."""
     text = json.dumps({"tokens": [asdict(token) for token in tokens]}, indent=2) + "\n"
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with ExitStack() as failed:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            failed.callback(aside.unlink, missing_ok=True)
-            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(aside, path)
-            failed.pop_all()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode(), mode=0o600)
     except OSError as error:
         raise StoreError(f"{path}: could not be written: {error.strerror or error}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -69,9 +70,14 @@ def _enough(value: object, complain: Complain) -> int | None:
     return None
 
 
+def _is_share(value: object) -> bool:
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return is_number and math.isfinite(value) and 0 <= value <= 1  # type: ignore[arg-type,operator]
+
+
 def _share(value: object, complain: Complain) -> float | None:
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and 0 <= value <= 1:
-        return float(value)
+    if _is_share(value):
+        return float(value)  # type: ignore[arg-type]
     complain(f"must be a share from 0 to 1, not {shown(value)}", "a fifth is 0.2")
     return None
 
@@ -82,7 +88,7 @@ def _shares(value: object, complain: Complain) -> dict[str, float] | None:
         return None
     wrong = False
     for name, share in value.items():
-        if not isinstance(share, int | float | Decimal) or isinstance(share, bool) or not 0 <= share <= 1:
+        if not _is_share(share):
             complain(f"must be a share from 0 to 1, not {shown(share)}", "90 % is 0.9", name)
             wrong = True
     return None if wrong else {name: float(share) for name, share in value.items()}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import tomllib
 from collections.abc import Mapping
-from contextlib import ExitStack
 from datetime import date, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import Any
 from auditor.errors import Mistake, SpecError, StoreError
 from auditor.model.baseline import SAID, Baseline, Entry
 from auditor.spec.lines import key_lines, line_of, quoted
+from auditor.whole_file import write_whole
 
 NAME = "auditor-baseline.toml"
 
@@ -103,13 +101,7 @@ def _entry_text(entry: Entry) -> str:
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
     """Write the file; it changes whole or not at all, and StoreError says why it did not."""
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with ExitStack() as failed:
-            failed.callback(aside.unlink, missing_ok=True)
-            with aside.open("x", encoding="utf-8") as file:
-                file.write(baseline_text(baseline))
-            os.replace(aside, path)
-            failed.pop_all()
+        write_whole(path, baseline_text(baseline).encode())
     except OSError as error:
         raise StoreError(f"{path}: could not be written: {error.strerror or error}") from error

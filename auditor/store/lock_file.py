@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
 
 from auditor.errors import StoreError
 from auditor.model.lock import LOCK_SCHEMA, CaseDigests, Lock, LockedConsumer
 from auditor.spec.models import AuditSpec
 from auditor.spec.toml import key, quoted
+from auditor.whole_file import write_whole
 
 LOCK_NAME: Final = "audit.lock"
 
@@ -24,6 +23,9 @@ _HEAD: Final = """\
 # Written by `auditor freeze`, to be committed. `auditor run --locked` refuses to run where any of this moved.
 # A digest of a case says that a reference, or a prompt, is the same, and not what it is.
 """
+
+#: What the last line starts with.
+_SEAL: Final = "# sha256 of the lines above: "
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,10 @@ def lock_path(spec: AuditSpec) -> Path:
 
 
 def write_lock(lock: Lock, path: Path) -> None:
-    """Write a lock aside and rename it; StoreError where it cannot be written."""
-    aside = path.with_name(f".{path.name}-{uuid4().hex[:8]}")
+    """Write a lock, whole or not at all; StoreError where it cannot be written."""
     try:
-        aside.write_text(lock_text(lock), encoding="utf-8")
-        os.replace(aside, path)
+        write_whole(path, lock_text(lock).encode())
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise StoreError(f"{path} cannot be written: {error.strerror}") from error
 
 
@@ -78,7 +77,23 @@ def lock_text(lock: Lock) -> str:
     if cases.buckets:
         lines += ["", "[cases.sums]  # of all cases, by a part of their ids"]
         lines += _lines({f"{number:04}": line for number, line in enumerate(cases.buckets)})
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    return f"{text}\n{_SEAL}{_sealed(text)}\n"
+
+
+def _sealed(text: str) -> str:
+    """Give the digest of what a lock says: of its lines, whatever ends them."""
+    return hashlib.sha256("\n".join(text.strip().splitlines()).encode()).hexdigest()
+
+
+def _check_seal(path: Path, text: str) -> None:
+    """Refuse a lock whose lines are not those that were written: a change by hand, or a merge of two locks."""
+    body, _, seal = text.rpartition(_SEAL)
+    if not body or _sealed(body) != seal.strip():
+        raise StoreError(
+            f"{path}: is not as it was written\n  cause: it was edited by hand, or merged from two locks\n"
+            f"  next:  {_FREEZE}"
+        )
 
 
 def _lines(texts: Mapping[str, str]) -> list[str]:
@@ -110,6 +125,7 @@ def read_lock(path: Path) -> LockFile:
         )
     try:
         lock = _lock(document)
+        _check_seal(path, content.decode("utf-8"))
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path} is broken: {_said(error)}\n  next:  {_FREEZE}") from error
     return LockFile(path, lock, hashlib.sha256(content).hexdigest())

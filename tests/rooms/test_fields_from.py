@@ -336,3 +336,31 @@ def test_a_reference_of_whole_numbers_is_the_member_of_that_number(tmp_path, ref
     run = auditor.run(spec_from(mapping, tmp_path / "audit.toml"), store=False, probe="off").run
     assert run.broken_references == ()
     assert [run.column(field, "api").verdicts["ok"] for field in ("rating", "level", "plain")] == [2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("kind", "parser", "said"),
+    [
+        (
+            "category",
+            "int(text)",
+            'return text, as its references are, or write members = "integer"',
+        ),
+        ("category", "text == 'a'", "return text, as its references are"),
+        ("identifier", "int(text)", "return text, as its references are"),
+    ],
+)
+def test_a_value_that_could_never_be_right_is_rejected_and_says_why(tmp_path, kind, parser, said):
+    """References in canonical form are texts: a number beside them is no wrong answer of the model's."""
+    (tmp_path / "m.py").write_text(f"def read(text):\n    return {parser}\n")
+    (tmp_path / "r.csv").write_text("case_id,field,prediction,reference\n1,f,3,3\n")
+    mapping = {
+        "name": "kinds",
+        "cases": {"predictions": str(tmp_path / "r.csv"), "references": str(tmp_path / "r.csv")},
+        "fields": {"f": {"type": kind}},
+        "consumers": {"c": {"adapter": "python", "root": str(tmp_path), "reads": {"f": "m:read"}}},
+    }
+    done = auditor.run(spec_from(mapping, tmp_path / "audit.toml"), store=False, probe="off")
+    assert done.run.column("f", "c").verdicts["rejected"] == 1
+    [reading] = auditor.read("f", "3", spec=spec_from(mapping, tmp_path / "audit.toml"), probe="off")
+    assert said in str(reading)

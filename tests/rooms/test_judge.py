@@ -56,9 +56,9 @@ DIFFERENT = [
     (field("quantity", unit="g", grain="1 g"), "decimal:12.49", "decimal:12.51"),  # half a gram apart, two values
     (field("decimal"), "decimal:9007199254740993", "decimal:9007199254740992"),
     (field("identifier"), "text:0012", "text:12"),
-    (field("identifier"), "text:12", "int:12"),
+    (field("identifier", reference="billing"), "text:12", "int:12"),
     (field("identifier"), "text:ab", "text:AB"),
-    (field("category"), "bool:true", "int:1"),
+    (field("category", reference="billing"), "bool:true", "int:1"),
 ]
 
 NO_VALUE = [
@@ -74,6 +74,10 @@ NO_VALUE = [
     (field("ordinal", minimum=1, maximum=5), "int:6"),
     (field("ordinal", minimum=1, maximum=5), "bool:true"),
     (field("ordinal", minimum=1, maximum=5), "decimal:3.0"),
+    (field("identifier"), "int:12"),
+    (field("category"), "int:12"),
+    (field("category"), "bool:true"),
+    (field("category", members="integer"), "text:12"),
     (field("boolean"), "int:1"),
     (field("boolean"), "text:true"),
     (field("decimal"), "text:12"),

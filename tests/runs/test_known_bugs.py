@@ -111,6 +111,7 @@ def test_a_bug_is_shown_with_its_life(workspace: Path) -> None:
         (("accept", "", "--reason", "x"), "there is no such finding"),
         (("accept", "all"), "Missing option '--reason'"),
         (("accept", "all", "--reason", " "), "--reason is empty"),
+        (("accept", "all", "--reason", "x", "--until", ""), "write it as 2030-12-31"),
         (("accept", "all", "--reason", "x", "--until", "31.12.2030"), "write it as 2030-12-31"),
         (("accept", "all", "--reason", "x", "--until", "2020-01-01"), "that day is over"),
         (("accept", "all", "--reason", "x", "--state", "open"), "there is no state 'open'"),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from auditor.store.lock_file import read_lock, write_lock
 from tests.runs.test_commands import auditor, replace_in
 from tests.versions import python_of
 
@@ -133,9 +135,9 @@ def test_a_distribution_that_comes_with_a_string_only_is_seen_before_any_is_read
     assert lock["consumers"]["billing"]["late"]["distribution python_dateutil"] == "4.0.0"
     replace_in(shop / "audit.toml", 'root = "billing"', f'root = "billing"\ninterpreter = "{older()}"')
     assert auditor(shop, "freeze").returncode == 0
-    replace_in(
-        shop / "audit.lock", '"distribution python_dateutil" = "2.9.0"', '"distribution python_dateutil" = "2.8.2"'
-    )
+    lock_of = read_lock(shop / "audit.lock").lock
+    billing = replace(lock_of.consumers["billing"], late={"distribution python_dateutil": "2.8.2"})
+    write_lock(replace(lock_of, consumers={**lock_of.consumers, "billing": billing}), shop / "audit.lock")
     assert "distribution python_dateutil was 2.8.2, and is 2.9.0" in auditor(shop, *OPTIONS).stderr
 
 
@@ -191,6 +193,9 @@ def test_the_reader_of_replies_is_bound_too(shop: Path) -> None:
         ("schema = 1", "schema = 2", "schema is 2, this auditor reads 1"),
         ("schema = 1", "<<<<<<< HEAD\nschema = 1", "a merge left its marks"),
         ('manifest_sha256 = "', 'manifest = "', "the key 'manifest_sha256' is missing"),
+        ("count = ", "count = 1", "is not as it was written"),
+        ('manifest_sha256 = "', 'manifest_sha256 = "0', "is not as it was written"),
+        ("# sha256 of the lines above: ", "# sha256: ", "edited by hand, or merged from two locks"),
         ('"consumers.warehouse.engine" = "duckdb"', '"consumers.warehouse.engine" = "sqlite"', "it was edited"),
         ('C-1 = "', 'C-1 = "deadbeef ', "case C-1 has 4 digests"),
     ],

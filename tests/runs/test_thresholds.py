@@ -56,6 +56,7 @@ def pytest_in(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[s
         ("paid = 0.9", 0, ""),
         ("paid = 0.91", 1, "falls short: paid for billing: 90.0 % right, at least 91.0 % are asked for"),
         ("total = 1", 0, ""),
+        ("paid = 0.9, total = 1.0", 0, ""),
         ("paid = 1, total = 1", 1, "falls short: paid for billing"),
     ],
 )
@@ -93,6 +94,8 @@ def test_a_rate_that_means_nothing_does_not_pass(workspace: Path) -> None:
     [
         ("{ pad = 0.9 }", 'at_least.pad: there is no field "pad"\n    did you mean paid?'),
         ("{ paid = 90 }", "at_least.paid: must be a share from 0 to 1, not the number 90\n    90 % is 0.9"),
+        ("{ paid = nan }", "at_least.paid: must be a share from 0 to 1, not"),
+        ("{ paid = inf }", "at_least.paid: must be a share from 0 to 1, not"),
         ("{ paid = true }", "at_least.paid: must be a share from 0 to 1, not true"),
         ("0.9", "at_least: must be a table of shares, not the number 0.9"),
     ],
@@ -116,7 +119,12 @@ def test_a_spec_is_a_file_of_tests(workspace: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "PASSED audit.toml::total for billing" in done.stdout
     assert "90.0 % right, at least 91.0 % are asked for" in done.stdout
-    assert "1 failed, 1 passed" in done.stdout
+    assert "1 failed, 2 passed" in done.stdout
+
+
+def test_a_pipeline_without_bugs_is_a_test_that_passes(workspace: Path) -> None:
+    done = pytest_in(workspace, "-rA")
+    assert (done.returncode, "PASSED audit.toml::payments was audited" in done.stdout) == (0, True), done.stdout
 
 
 def test_a_bug_is_a_test_that_fails_until_it_is_known(workspace: Path) -> None:
