@@ -62,8 +62,8 @@ def _what_to_do(field: FieldSpec, text: str) -> str:
     kind = field.type
     if tag == "decimal" and kind in ("integer", "ordinal") and _WHOLE.fullmatch(content):
         return ': return an int (in pandas the dtype Int64), or set type = "decimal" for the field'
-    if kind in ("category", "identifier"):
-        whole = ', or write members = "integer" for the field' if tag == "int" and kind == "category" else ""
+    if kind == "category":
+        whole = ', or write members = "integer" for the field' if tag == "int" else ""
         return f": return text, as its references are{whole}" if field.members != "integer" else ""
     if kind == "boolean" and text in _TRUTHS:
         return ": return True or False"

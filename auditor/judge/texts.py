@@ -19,8 +19,8 @@ def category_key(field: FieldSpec, tag: str, text: str) -> str | None:
 
 
 def identifier_key(field: FieldSpec, tag: str, text: str) -> str | None:
-    """Key of an identifier: leading zeros and case kept; a number is no text, nor one beside references that are."""
-    return f"{tag}:{text}" if tag in _kinds(field, ("text", "int")) else None
+    """Key of an identifier: leading zeros and case kept; a number is no text."""
+    return f"{tag}:{text}" if tag in ("text", "int") else None
 
 
 def _kinds(field: FieldSpec, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -347,7 +347,6 @@ def test_a_reference_of_whole_numbers_is_the_member_of_that_number(tmp_path, ref
             'return text, as its references are, or write members = "integer"',
         ),
         ("category", "text == 'a'", "return text, as its references are"),
-        ("identifier", "int(text)", "return text, as its references are"),
     ],
 )
 def test_a_value_that_could_never_be_right_is_rejected_and_says_why(tmp_path, kind, parser, said):

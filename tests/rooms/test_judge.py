@@ -74,7 +74,6 @@ NO_VALUE = [
     (field("ordinal", minimum=1, maximum=5), "int:6"),
     (field("ordinal", minimum=1, maximum=5), "bool:true"),
     (field("ordinal", minimum=1, maximum=5), "decimal:3.0"),
-    (field("identifier"), "int:12"),
     (field("category"), "int:12"),
     (field("category"), "bool:true"),
     (field("category", members="integer"), "text:12"),
