@@ -96,7 +96,7 @@ def audit_of(folder: Path, predictions: list[str]) -> auditor.AuditedRun:
 
 def outcomes_of(run: auditor.AuditedRun) -> list[tuple[object, ...]]:
     """Give every outcome with its error, but for the numbers that follow from the place in the file."""
-    return duckdb.sql(f"""
+    return duckdb.connect().sql(f"""
         SELECT o.* EXCLUDE (unit), f.error FROM '{run.folder}/outcomes.parquet' o
         LEFT JOIN '{run.folder}/faults.parquet' f USING (unit) ORDER BY token
     """).fetchall()
