@@ -96,10 +96,14 @@ def audit_of(folder: Path, predictions: list[str]) -> auditor.AuditedRun:
 
 def outcomes_of(run: auditor.AuditedRun) -> list[tuple[object, ...]]:
     """Give every outcome with its error, but for the numbers that follow from the place in the file."""
-    return duckdb.connect().sql(f"""
+    return (
+        duckdb.connect()
+        .sql(f"""
         SELECT o.* EXCLUDE (unit), f.error FROM '{run.folder}/outcomes.parquet' o
         LEFT JOIN '{run.folder}/faults.parquet' f USING (unit) ORDER BY token
-    """).fetchall()
+    """)
+        .fetchall()
+    )
 
 
 def test_a_whole_audit_counts_each_poison_once_and_changes_nothing_else(tmp_path, monkeypatch):
