@@ -36,7 +36,8 @@ def ask_all(
                 futures[-1].add_done_callback(events.put)
             yield from _progress(events, len(futures))
         finally:
-            if not all(future.done() for future in futures):
+            # A signal may come when one was asked and is not among the futures yet.
+            if len(futures) < len(sessions) or not all(future.done() for future in futures):
                 for session in sessions.values():
                     session.interrupt()
     answers: dict[tuple[str, str], Answers] = {}

@@ -8,10 +8,12 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+import auditor
 from auditor.decode.stop import Stopped
 from tests.sessions import PARSERS, open_consumer, quoted, shown
 
@@ -237,3 +239,23 @@ def test_cases_that_cannot_be_read_end_the_workers_that_start_meanwhile(place):
     assert audit.returncode == 2
     assert "occurs 2 times" in errors
     assert_nothing_is_left(place)
+
+
+class Interrupted(ThreadPoolExecutor):
+    """A pool whose caller is interrupted when its work has just begun: a signal comes between any two steps."""
+
+    def submit(self, *arguments, **options):
+        super().submit(*arguments, **options)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_consumers_are_asked_ends_those_that_are_asked_already(place, monkeypatch):
+    monkeypatch.setenv("SAYS", str(place / "says"))
+    write_spec(place, one="m:hangs")
+    spec = (place / "work" / "audit.toml").read_text().replace(f"timeout = {ENDLESS}", "timeout = 2")
+    (place / "work" / "audit.toml").write_text(spec)
+    monkeypatch.setattr("auditor.audit.consumers.ThreadPoolExecutor", Interrupted)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        auditor.run(place / "work", probe="off")
+    assert time.monotonic() - began < 15
