@@ -252,8 +252,9 @@ class Interrupted(ThreadPoolExecutor):
 def test_an_interrupt_while_consumers_are_asked_ends_those_that_are_asked_already(place, monkeypatch):
     monkeypatch.setenv("SAYS", str(place / "says"))
     write_spec(place, one="m:hangs")
-    spec = (place / "work" / "audit.toml").read_text().replace(f"timeout = {ENDLESS}", "timeout = 2")
+    spec = (place / "work" / "audit.toml").read_text().replace(f"timeout = {ENDLESS}", "timeout = 10")
     (place / "work" / "audit.toml").write_text(spec)
+    (place / "work" / "records.csv").write_text("case_id,field,prediction,reference\n1,f,a,a\n")
     monkeypatch.setattr("auditor.audit.consumers.ThreadPoolExecutor", Interrupted)
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
