@@ -11,13 +11,13 @@ from auditor.audit.run import BrokenReferences, audit
 from auditor.decode.reply_reader import READINGS
 from auditor.drift.instrument import text_of
 from auditor.drift.redecoding import compare_readings
-from auditor.drift.sides import CONTRACT, contract_of
 from auditor.drift.stored import stored_reader, stored_spec
 from auditor.errors import AuditorError
 from auditor.findings.junk import is_junk
 from auditor.model.redecoding import Redecoding
 from auditor.model.run import RunEnvironment
 from auditor.probe import Level
+from auditor.spec.contract import CONTRACT, field_contract
 from auditor.spec.models import AuditSpec, ConsumerSpec, EnvironmentSpec, FieldSpec
 from auditor.store.reading import StoredRun
 
@@ -124,7 +124,7 @@ def _not_as_today(
         if name not in fields:
             yield f"{name}: no consumer of {spec.file.name} reads it any more, so it is left out"
         elif name in spec.fields:
-            before, after = contract_of(field), contract_of(spec.fields[name])
+            before, after = field_contract(field), field_contract(spec.fields[name])
             differs = [f"{what} {before.get(what, 'none')}" for what in CONTRACT if before.get(what) != after.get(what)]
             if differs:
                 yield f"{name}: judged as the run was, {', '.join(differs)}, and not as {spec.file.name} has it now"

@@ -30,7 +30,8 @@ from auditor.model.run import (
     RunEnvironment,
 )
 from auditor.probe import Level
-from auditor.spec.models import AuditSpec, FieldSpec
+from auditor.spec.contract import field_contract
+from auditor.spec.models import AuditSpec
 from auditor.version import VERSION
 
 
@@ -42,12 +43,6 @@ def manifest_sha256(spec: AuditSpec, rows_sha256: str, prompts_sha256: str) -> s
     contract = {name: field_contract(field) for name, field in spec.fields.items()}
     prompts = {"prompts": prompts_sha256} if prompts_sha256 else {}
     return canonical_sha256({"manifest": 1, "rows": rows_sha256, "fields": contract, **prompts})
-
-
-def field_contract(field: FieldSpec) -> dict[str, Any]:
-    """Give what decides whether two values of the field are equal, and who reads its reference."""
-    names = ("type", "grain", "rounding", "unit", "currency", "members", "minimum", "maximum", "reference")
-    return {name: value for name in names if (value := getattr(field, name)) is not None}
 
 
 def canonical_sha256(document: object) -> str:

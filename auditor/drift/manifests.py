@@ -8,11 +8,12 @@ from typing import Any
 
 import duckdb
 
-from auditor.drift.sides import Side, contract_of
+from auditor.drift.sides import Side
 from auditor.drift.stored import create_inputs, stored_reader
 from auditor.errors import Refused
 from auditor.model.drift import Dropped
 from auditor.model.figures import plural
+from auditor.spec.contract import field_contract
 from auditor.sql import literal
 
 #: Ids that are named of cases that are not compared.
@@ -71,7 +72,7 @@ def _contracts(old: Side, new: Side) -> tuple[list[Dropped], tuple[str, ...]]:
             where = "old" if name in old.spec.fields else "new"
             dropped.append(Dropped(name, f"a field of the {where} run only", 0))
             continue
-        before, after = contract_of(old.spec.fields[name]), contract_of(new.spec.fields[name])
+        before, after = field_contract(old.spec.fields[name]), field_contract(new.spec.fields[name])
         if before == after:
             fields.append(name)
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Literal
 
 import duckdb
 
@@ -16,13 +16,10 @@ from auditor.drift.stored import create_run_cases
 from auditor.errors import AuditorError, InternalError, LoadError, StoreError
 from auditor.model.drift import ColumnKey, key_of
 from auditor.model.run import Column, Run
-from auditor.spec.models import AuditSpec, FieldSpec
+from auditor.spec.models import AuditSpec
 from auditor.store.reading import StoredRun
 
 Name = Literal["old", "new", "old_again", "new_again"]
-
-#: What decides whether two values of a field are equal, and who reads its reference.
-CONTRACT: Final = ("type", "grain", "rounding", "unit", "currency", "members", "minimum", "maximum", "reference")
 
 
 @dataclass(frozen=True)
@@ -46,11 +43,6 @@ class Side:
     def number(self, consumer: str) -> int:
         """Give the number of a consumer in the columns of `outcomes`."""
         return [one.name for one in self.run.consumers].index(consumer)
-
-
-def contract_of(field: FieldSpec) -> dict[str, Any]:
-    """Give the contract of a field: what is set of `CONTRACT`."""
-    return {name: value for name in CONTRACT if (value := getattr(field, name)) is not None}
 
 
 @contextmanager
