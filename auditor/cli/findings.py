@@ -64,12 +64,12 @@ def show(
     from auditor.cli.terminal import show_finding
     from auditor.cli.workspace import runs_here
     from auditor.report.text import PROSE_LIMIT, visible
-    from auditor.store.reading import list_runs
+    from auditor.store.records import list_records
 
     found, baseline = _found(run)
     [chosen] = _chosen([finding], found)
-    runs, _ = list_runs(runs_here())
-    seen = [one.run for one in runs if chosen.fingerprint in {other.fingerprint for other in one.run.findings}]
+    runs = list_records(runs_here())
+    seen = [one for one in runs if any(other.fingerprint == chosen.fingerprint for other in one.findings)]
     with readable_until_closed():
         show_finding(found, chosen)
         typer.echo(f"fingerprint {chosen.fingerprint}")

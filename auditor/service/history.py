@@ -8,8 +8,8 @@ from typing import Final
 
 from auditor.model.figures import NO_RATE, percent_of
 from auditor.report.view import of_arm
-from auditor.service.records import ColumnRecord, RunRecord
 from auditor.service.runs import Entry
+from auditor.store.records import ColumnRecord, RunRecord
 
 #: Runs that a trend shows.
 SHOWN: Final = 30

@@ -12,8 +12,8 @@ from typing import Generic, TypeVar
 
 from auditor.errors import StoreError
 from auditor.model.run import Run
-from auditor.service.records import RunRecord, read_figures, read_record
 from auditor.store.reading import read_run
+from auditor.store.records import RunRecord, read_figures, read_record
 
 #: Whole runs that are kept, and runs without their evidence: one of each audit is asked for again and again.
 WHOLE = 8

@@ -31,7 +31,7 @@ def find_run(run: str | Path, runs_folder: Path) -> Path:
         return path.parent
     if (path / "run.json").is_file():
         return path
-    ids = [folder.name for folder in _folders(runs_folder)]
+    ids = [folder.name for folder in folders_of_runs(runs_folder)]
     if str(run) == "latest" and ids:
         return runs_folder / max(ids)  # an id starts with its time
     starting = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
@@ -76,7 +76,7 @@ def read_run(path: Path) -> Run:
 def list_runs(runs_folder: Path) -> tuple[list[StoredRun], list[StoreError]]:
     """Give all runs, newest first, and what is wrong with those that cannot be read."""
     runs, errors = [], []
-    for folder in _folders(runs_folder):
+    for folder in folders_of_runs(runs_folder):
         try:
             runs.append(StoredRun(read_run(folder / "run.json"), folder))
         except StoreError as error:
@@ -84,7 +84,8 @@ def list_runs(runs_folder: Path) -> tuple[list[StoredRun], list[StoreError]]:
     return sorted(runs, key=lambda stored: (stored.run.created_at, stored.run.run_id), reverse=True), errors
 
 
-def _folders(runs_folder: Path) -> Iterator[Path]:
+def folders_of_runs(runs_folder: Path) -> Iterator[Path]:
+    """Give the folders that hold a run, by their names."""
     if runs_folder.is_dir():
         for folder in sorted(runs_folder.iterdir()):
             if not folder.name.startswith(".") and (folder / "run.json").is_file():

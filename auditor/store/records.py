@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import msgspec
 from auditor.errors import StoreError
 from auditor.model.document import from_document
 from auditor.model.run import SCHEMA, Run, Severity
-from auditor.store.reading import read_run
+from auditor.store.reading import folders_of_runs, read_run
 
 
 class GateRecord(msgspec.Struct, frozen=True, gc=False):
@@ -118,6 +119,15 @@ def _record_of(run: Run) -> RunRecord:
         run.rates_withheld,
         GateRecord(run.gate.open, run.gate.reason) if run.gate else None,
     )
+
+
+def list_records(runs_folder: Path) -> list[RunRecord]:
+    """Give all runs that can be read, newest first."""
+    found = []
+    for folder in folders_of_runs(runs_folder):
+        with suppress(StoreError):
+            found.append(read_record(folder / "run.json"))
+    return sorted(found, key=lambda record: (record.created_at, record.run_id), reverse=True)
 
 
 def read_figures(path: Path) -> Run:

@@ -10,11 +10,11 @@ import pytest
 from auditor.errors import StoreError
 from auditor.service.access import host_name
 from auditor.service.history import incident, seen, trends, versions
-from auditor.service.records import ColumnRecord, read_figures, read_record
 from auditor.service.runs import Entry, Runs
 from auditor.service.sparkline import sparkline
 from auditor.service.tokens import TokenFile, holder, new_token, read_tokens, write_tokens
 from auditor.store.reading import read_run
+from auditor.store.records import ColumnRecord, read_figures, read_record
 
 REPORT = Path(__file__).parents[2] / "reports" / "contracts.json"
 
