@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from auditor.cli.exits import FailOn, failing
 from auditor.errors import AuditorError
 from auditor.spec.find import SPEC_NAME
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from auditor.report.broken import BrokenGroup
 
 LEVELS = ("full", "quick", "off")
-FAIL_ON = ("high", "medium", "low", "never")
+FAIL_ON = tuple(FailOn)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,7 +50,7 @@ class AuditFile(pytest.File):
         level, fail_on = self._chosen("auditor_probe", LEVELS), self._chosen("auditor_fail_on", FAIL_ON)
         baseline = read_baseline(baseline_file(runs_folder(self.path)))
         run = api.run(self.path, probe=level).run
-        severe = FAIL_ON[: FAIL_ON.index(fail_on) + 1] if fail_on != "never" else ()
+        fails = failing(run, FailOn(fail_on), baseline)
         yield DoneItem.from_parent(self, name=f"{run.name or 'audit'} was audited")
         for group in broken_groups(run.broken_references):
             name = f"{group.first.field} for {group.first.decoder}: {group.first.raw}"
@@ -60,7 +61,13 @@ class AuditFile(pytest.File):
         for finding in worst_first(run.findings):
             state = baseline.state_of(finding, day_of(run))
             yield FindingItem.from_parent(
-                self, name=finding.anchor, run=run, finding=finding, state=state, baseline=baseline, severe=severe
+                self,
+                name=finding.anchor,
+                run=run,
+                finding=finding,
+                state=state,
+                baseline=baseline,
+                fails=finding in fails,
             )
 
     def _chosen(self, name: str, known: tuple[str, ...]) -> Any:
@@ -105,9 +112,9 @@ class BrokenReferenceItem(_AuditItem):
 
     def runtest(self) -> None:
         """Fail: there is no faithful score."""
-        first = self.group.first
-        told = f"{first.decoder} does not read the reference {first.raw}: {first.status} {first.error}"
-        raise Failed(f"{told}\n{self.group.count}: {self.group.ids(30)}")
+        from auditor.report.told import told_broken
+
+        raise Failed("\n".join(told_broken(self.group)))
 
 
 class ColumnItem(_AuditItem):
@@ -129,10 +136,10 @@ class FindingItem(_AuditItem):
     """A bug."""
 
     def __init__(
-        self, *, run: Run, finding: Finding, state: str, baseline: Baseline, severe: tuple[str, ...], **kwargs: Any
+        self, *, run: Run, finding: Finding, state: str, baseline: Baseline, fails: bool, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.of_run, self.finding, self.state, self.baseline, self.severe = run, finding, state, baseline, severe
+        self.of_run, self.finding, self.state, self.baseline, self.fails = run, finding, state, baseline, fails
 
     def runtest(self) -> None:
         """Fail where nobody knows of it, and it is severe enough."""
@@ -142,6 +149,6 @@ class FindingItem(_AuditItem):
         if self.state not in FAILING:
             entry = self.baseline.entries[self.finding.fingerprint]
             pytest.skip(f"{self.state}: {entry.reason}")
-        if self.finding.severity in self.severe:
+        if self.fails:
             title = f"{self.finding.severity}, {self.state}: {self.finding.title}"
             raise Failed("\n".join([title, *told(self.of_run, self.finding)]))

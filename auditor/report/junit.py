@@ -18,10 +18,7 @@ from auditor.model.thresholds import shortfall
 from auditor.report import view
 from auditor.report.broken import BrokenGroup, broken_groups
 from auditor.report.text import PROSE_LIMIT, WHOLE, visible, visible_lines
-from auditor.report.told import told
-
-#: Ids that an error lists.
-_IDS = 30
+from auditor.report.told import told, told_broken
 
 
 def junit_text(run: Run, baseline: Baseline) -> str:
@@ -101,9 +98,8 @@ def _finding(run: Run, finding: Finding, baseline: Baseline, day: date) -> Eleme
 def _broken(group: BrokenGroup) -> Element:
     first = group.first
     case = _test(f"reference.{first.field}", f"{visible(first.raw)} for {first.decoder}")
-    message = f"{first.decoder} does not read the reference {first.raw}: {first.status} {first.error}"
-    error = SubElement(case, "error", type="broken-reference", message=visible(message, PROSE_LIMIT))
-    error.text = f"{group.count}: {visible(group.ids(_IDS), PROSE_LIMIT)}"
+    message, cases = told_broken(group)
+    SubElement(case, "error", type="broken-reference", message=message).text = cases
     return case
 
 
