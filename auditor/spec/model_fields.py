@@ -138,7 +138,13 @@ def _first_frame(reply: int, program: str) -> Mapping[str, Any]:
             raise ModelError(seen, "import the model with that interpreter by hand: what does it say?")
         received += more
     length, _ = _LENGTHS.unpack_from(received)
-    found: Mapping[str, Any] = json.loads(received[_LENGTHS.size : _LENGTHS.size + length])
+    try:
+        found = json.loads(received[_LENGTHS.size : _LENGTHS.size + length])
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not found.keys() & {"error", "ready"}:
+        seen = f"the model's module wrote on the descriptors of {program}"
+        raise ModelError(seen, "import nothing there that writes to files that it has not opened")
     return found
 
 

@@ -68,7 +68,7 @@ class Engine:
     def __init__(self, settings: "Dict[str, str]", zone: str, memory: int) -> None:
         try:
             import duckdb
-        except BaseException as error:
+        except BaseException as error:  # an import may raise anything
             raise StartError("import duckdb", describe(error), "install duckdb for this interpreter") from error
         self.module = duckdb
         self.settings, self.zone, self.memory = settings, zone, memory

@@ -363,3 +363,22 @@ def test_a_value_that_could_never_be_right_is_rejected_and_says_why(tmp_path, ki
     assert done.run.column("f", "c").verdicts["rejected"] == 1
     [reading] = auditor.read("f", "3", spec=spec_from(mapping, tmp_path / "audit.toml"), probe="off")
     assert said in str(reading)
+
+
+def test_a_module_that_writes_where_we_listen_is_named(tmp_path):
+    (tmp_path / "m.py").write_text(
+        "import contextlib, os\n"
+        "for number in range(3, 40):\n"
+        "    with contextlib.suppress(OSError):\n"
+        "        os.write(number, b'\\0\\0\\0\\2\\0\\0\\0\\0{}')\n"
+        "from pydantic import BaseModel\n"
+        "class V(BaseModel):\n    n: int\n"
+    )
+    mapping = {
+        "name": "rude",
+        "cases": {"predictions": "p.jsonl", "references": "r.jsonl"},
+        "fields_from": {"model": "m:V", "root": str(tmp_path)},
+        "consumers": {"api": {"adapter": "pydantic", "root": str(tmp_path), "model": "m:V", "receives": "json"}},
+    }
+    with pytest.raises(SpecError, match="the model m:V cannot be read: the model's module wrote on the descriptors"):
+        spec_from(mapping, tmp_path / "audit.toml")

@@ -45,6 +45,7 @@ def _member(packed: zipfile.ZipFile, path: Path, entry: zipfile.ZipInfo) -> byte
     """Give the bytes of a member; ValueError where it is damaged."""
     try:
         return packed.read(entry) if entry.compress_type != _ZSTANDARD else _unpacked(path, entry)
+    # NotImplementedError is what zipfile raises for a way to compress that it does not know.
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, OSError, struct.error) as error:
         raise ValueError(f"the member {entry.filename} is damaged: {error}") from error
 
