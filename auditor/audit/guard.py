@@ -10,7 +10,7 @@ from auditor.audit.lock import READER, lock_consumer, meaning_of
 from auditor.audit.summary import canonical_sha256, manifest_sha256
 from auditor.decode.reply_reader import ReplyReader
 from auditor.decode.session import Session, open_session
-from auditor.errors import Refused, StoreError
+from auditor.errors import Refused
 from auditor.load import Loaded
 from auditor.load.case_digests import PROMPT, Difference, differences
 from auditor.model.decoding import Readiness
@@ -31,11 +31,6 @@ class Guard:
 
     def __init__(self, file: LockFile) -> None:
         self._file, self._lock = file, file.lock
-        if self._lock.spec_sha256 != canonical_sha256(dict(self._lock.spec)):
-            raise StoreError(
-                f"{file.path} is broken: its [spec] is not the one that its spec_sha256 is of\n"
-                "  cause: it was edited, or merged from two\n  next:  write it again with `auditor freeze`"
-            )
 
     def check(
         self,
