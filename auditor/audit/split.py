@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 from auditor.audit.events import Event, RunFinished, Tell, nobody
 from auditor.audit.redecode import redecode
 from auditor.drift.compare import Again, compare
+from auditor.errors import StoreError
 from auditor.model.drift import Drift
 from auditor.model.run import Run
 from auditor.spec.models import AuditSpec
-from auditor.store.reading import StoredRun, list_runs
+from auditor.store.reading import StoredRun, load_run
+from auditor.store.records import list_records
 
 
 def decode_crossings(
@@ -48,10 +51,12 @@ def decode_crossings(
 
 def _stored(runs: Path, of: Run, by: Run) -> StoredRun | None:
     """Give a run that has read the outputs of one run with all parsers of another."""
-    stored, _ = list_runs(runs)
-    for one in stored:
-        if one.run.redecoded_of == of.run_id and same_parsers(one.run, by):
-            return one
+    for record in list_records(runs):
+        if record.redecoded_of == of.run_id:
+            with suppress(StoreError):  # damaged since: it is decoded again
+                stored = load_run(runs / record.run_id, runs)
+                if same_parsers(stored.run, by):
+                    return stored
     return None
 
 

@@ -74,6 +74,7 @@ class RunRecord(msgspec.Struct, frozen=True, gc=False):
     schema: int
     rates_withheld: bool = False
     gate: GateRecord | None = None
+    redecoded_of: str = ""
 
 
 def read_record(path: Path) -> RunRecord:
@@ -118,6 +119,7 @@ def _record_of(run: Run) -> RunRecord:
         run.schema,
         run.rates_withheld,
         GateRecord(run.gate.open, run.gate.reason) if run.gate else None,
+        run.redecoded_of,
     )
 
 
