@@ -1,7 +1,7 @@
 """Literals from the test suite of PostgreSQL, in the sessions that they were read in, against our adapter.
 
-The file holds a literal, its session and what the suite expects: a value as that session prints it, an error, or that it
-is accepted. Dates, numbers and truth values are compared; of what a session prints in a style of its own, that it was
+The file holds a literal, its session and what the suite expects: a value as that session prints it, an error, or that
+it is accepted. Dates, numbers and truth values are compared; of what a session prints in a style of its own, that it was
 accepted.
 """
 
@@ -45,7 +45,7 @@ def read_alike(kind, row, status, text):
     expected = row["expected"]
     if expected.startswith("ERROR"):
         return status == "rejected" and not text.startswith("unexpected type")
-    if row["raw"].strip() == "NaN":
+    if row["raw"].strip().lower() == "nan":
         return status == "null"
     if status == "rejected":  # accepted by the engine: no field of the type holds it (infinity, a year before Christ)
         return text.startswith("unexpected type")
