@@ -1,8 +1,8 @@
 """Literals from the test suite of PostgreSQL, in the sessions that they were read in, against our adapter.
 
 The file holds a literal, its session and what the suite expects: a value as that session prints it, an error, or that
-it is accepted. Dates, numbers and truth values are compared; of what a session prints in a style of its own, that it was
-accepted.
+it is accepted. Dates, numbers and truth values are compared; of what a session prints in a style of its own it is only
+checked that it was accepted.
 """
 
 from __future__ import annotations
