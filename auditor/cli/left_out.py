@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
 from auditor.cli.records import FINISH_NAMES, SAMPLE, Sample
 from auditor.spec.lines import quoted
-
-if TYPE_CHECKING:
-    from auditor.cli.proposal import ProposedField
 
 #: Columns that say something about a case and are no fields of it.
 _ABOUT_CASES = frozenset({*FINISH_NAMES, "error", "locale", "jurisdiction"})
@@ -31,10 +27,13 @@ def places_of(name: str, sample: Sample) -> list[str]:
     return [path for path in sample.names if last_of(path) == name]
 
 
-def left_out(predicted: Sample, asserted: Sample, id_name: str, fields: Sequence[ProposedField]) -> list[str]:
-    """Give comment lines that name every column without a field of its own, by the reason."""
-    taken = {field.name for field in fields}
-    paths = {field.path or field.name for field in fields} | {field.reference_path or field.name for field in fields}
+def left_out(
+    predicted: Sample, asserted: Sample, id_name: str, taken: Collection[str], paths: Collection[str]
+) -> list[str]:
+    """Give comment lines that name every column without a field of its own, by the reason.
+
+    `taken` are the names of fields, `paths` where their predictions and references stand.
+    """
     rest = [path for path in asserted.names if path not in paths and path != id_name]
     about = [path for path in rest if is_about_cases(predicted, path)]
     twice = [path for path in rest if path not in about and last_of(path) in taken]

@@ -77,7 +77,7 @@ def propose(predictions: Path, references: Path, folder: Path, template: str, *,
         references=quoted(os.path.relpath(references, folder)),
         id=quoted(id_name),
         completion=_completion(predicted) if log is None else "\n".join([*log.lines, ""]),
-        fields="\n".join([*map(_field_table, fields), *left_out(predicted, asserted, id_name, fields)]),
+        fields="\n".join([*map(_field_table, fields), *_left_out(predicted, asserted, id_name, fields)]),
         reads="".join(f'reads.{dotted((field.name,))} = "parsers:read_{field.guess.type}"\n' for field in fields),
         warehouse=warehouse if with_warehouse else re.sub("^(?=.)", "# ", warehouse, flags=re.MULTILINE),
     )
@@ -129,6 +129,12 @@ def _not_canonical(count: int, of: int) -> str:
     if count == of:
         return "the one distinct reference is not" if of == 1 else f"none of the {of:,} distinct references is"
     return f"{count:,} of {of:,} distinct references {'is' if count == 1 else 'are'} not"
+
+
+def _left_out(predicted: Sample, asserted: Sample, id_name: str, fields: list[ProposedField]) -> list[str]:
+    places = [(field.name, field.path or field.name, field.reference_path or field.name) for field in fields]
+    names = {name for name, _, _ in places}
+    return left_out(predicted, asserted, id_name, names, {path for _, *paths in places for path in paths})
 
 
 def _field_table(field: ProposedField) -> str:

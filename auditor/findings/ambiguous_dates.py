@@ -12,13 +12,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from auditor.findings import sql
 from auditor.findings.census import Census
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.witnesses import WITNESSES, units_of
 from auditor.findings.words import listed
+
+if TYPE_CHECKING:
+    from auditor.findings.places import Order
 
 AMBIGUOUS_CODE = "ambiguous-reference"
 MISREADING_CODE = "misreading"
@@ -28,8 +31,6 @@ _WRITTEN = (
     r'^"\s*([0-9]{1,2})\s*[/. -]\s*([0-9]{1,2})\s*[/. -]\s*([0-9]{4}|[0-9]{2})'
     r'([ ,T]+[0-9]{1,2}:[0-9]{2}[^"]*)?\s*"$'
 )
-
-Order = Literal["day", "month"]
 
 #: The letter of the reading that a place does not write.
 _OTHER: dict[Order, str] = {"day": "m", "month": "d"}

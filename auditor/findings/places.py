@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Literal
 
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
-from auditor.findings.ambiguous_dates import Order
+#: What comes first in a short date.
+Order = Literal["day", "month"]
 
 #: Georgia is missing: it is a state of the US and a country, and settles nothing.
 _US_STATES = (
