@@ -13,7 +13,7 @@ import os
 import re
 import types
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,9 @@ FOLDER = Path(os.environ.get("AUDITOR_REAL_DATA", ""))
 needs_real_data = pytest.mark.skipif(
     not os.environ.get("AUDITOR_REAL_DATA"), reason="AUDITOR_REAL_DATA is not set: no real records to audit"
 )
+
+#: Numbers have more digits than the 28 of Python's own context.
+WIDE = Context(prec=200)
 
 Outcome = tuple[str, Any]
 
@@ -107,7 +110,7 @@ class Pipeline:
         spec = self.spec["fields"][field]
         if spec["type"] in ("money", "decimal"):
             number, step = Decimal(str(value)), Decimal(spec.get("grain", "1e-12"))
-            return "value", (number / step).quantize(Decimal(1), ROUND_HALF_UP) * step
+            return "value", WIDE.multiply(WIDE.divide(number, step).quantize(Decimal(1), ROUND_HALF_UP, WIDE), step)
         if spec["type"] == "date" and isinstance(value, datetime.datetime):
             value = value.date()
         return "value", value
