@@ -78,6 +78,12 @@ class Sites:
             known = self._lines[key] = (code, code.co_filename, frame.f_lineno, code.co_name)
         return known[1:]
 
+    def add_nearest(self, frame: FrameType) -> None:
+        """Count a read that a frame made by its line."""
+        line = self.line_of(frame)
+        if line is not None:
+            self.add(line)
+
     def add(self, line: Line) -> None:
         """Count a read."""
         self.reads[line] = self.reads.get(line, 0) + 1
@@ -158,7 +164,7 @@ class Observer:
         """Watch calls from now on."""
         from . import clock_calls
 
-        return clock_calls.watch(self.sites)
+        return clock_calls.watch(self.sites.add_nearest)
 
 
 class Attribution:

@@ -14,9 +14,7 @@ from builtins import isinstance, issubclass, len, type
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, FrameType
-    from typing import Any
-
-    from .attribution import Sites
+    from typing import Any, Callable
 
 TOOL = 4
 
@@ -46,27 +44,27 @@ def is_date(owner: Any) -> bool:
     return module is not None and issubclass(owner, module.date)
 
 
-def watch(sites: Sites) -> str:
-    """Tell of such calls on every thread from now on; the reason where that is not possible."""
+def watch(tell: Callable[[FrameType], None]) -> str:
+    """Tell of the frame of each such call, on every thread from now on; the reason where that is not possible."""
     if hasattr(sys, "monitoring"):
-        return watch_events(sites, sys.monitoring)
+        return watch_events(tell, sys.monitoring)
 
     def profile(frame: FrameType, event: str, function: Any) -> None:
         if event == "c_call" and reads_clock(function):
-            add(sites, frame)
+            tell(frame)
 
     threading.setprofile(profile)
     sys.setprofile(profile)
     return ""
 
 
-def watch_events(sites: Sites, monitoring: Any) -> str:
+def watch_events(tell: Callable[[FrameType], None], monitoring: Any) -> str:
     """Watch with the events of Python 3.12 and newer, which tell the first argument."""
     missing = monitoring.MISSING
 
     def called(code: CodeType, offset: int, function: Any, first: Any) -> None:
         if reads_clock(function) and (first is missing or first is None or function not in WITHOUT_ARGUMENT):
-            add(sites, frame_at(1))
+            tell(frame_at(1))
 
     try:
         monitoring.use_tool_id(TOOL, "auditor")
@@ -75,10 +73,3 @@ def watch_events(sites: Sites, monitoring: Any) -> str:
     monitoring.register_callback(TOOL, monitoring.events.CALL, called)
     monitoring.set_events(TOOL, monitoring.events.CALL)
     return ""
-
-
-def add(sites: Sites, frame: FrameType) -> None:
-    """Count a call by its line."""
-    line = sites.line_of(frame)
-    if line is not None:
-        sites.add(line)
