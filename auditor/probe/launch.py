@@ -31,6 +31,9 @@ MORE_LOST = 1
 #: Why a factor is not varied where the canary does not find it.
 NOT_SET = "it could not be set on this machine"
 
+#: The same of a program that says what it has: one with a zone in a file of its own follows no TZ.
+NOT_FOLLOWED = "it was set, and the program tells that it has another"
+
 #: What `not_varied` calls the launches that look for the line that reads the clock.
 READING_LINE = "the clock of one line"
 
@@ -174,11 +177,12 @@ class Launcher:
             if part not in self.in_base.unset and part not in {PART_OF[factor] for factor in changed}:
                 raise NotVaried(f"the {part} was not as in the base")
         missing = [factor for factor in changed if PART_OF[factor] in session.readiness.not_fixed]
+        reason = NOT_FOLLOWED if self.consumer.adapter == "process" else NOT_SET
         for factor in missing:
             self.unset.add((factor, getattr(environment, factor)))
-            self.not_varied.setdefault(factor_note(factor, environment), NOT_SET)
+            self.not_varied.setdefault(factor_note(factor, environment), reason)
         if changed and len(missing) == len(changed):
-            raise NotVaried(NOT_SET)
+            raise NotVaried(reason)
 
     def in_force(self, environment: Environment) -> Environment:
         """Give an environment as it was in force: what could not be set is as in the base."""

@@ -111,6 +111,19 @@ def test_a_zone_and_a_locale_that_a_program_does_not_tell_are_not_called_varied(
     assert f"time zone not varied ({why})" in probe_line(run.run)
 
 
+def test_a_program_with_a_zone_of_its_own_is_not_called_one_that_could_not_be_set(tmp_path: Path) -> None:
+    # As PHP has it, whose zone is `date.timezone` of a file, and no TZ.
+    told = PERL.replace('"reads": ["day"]', '"reads": ["day"], "offsets": [0, 0]')
+    (tmp_path / "told.pl").write_text(told)
+    program = {"adapter": "process", "command": ["perl", "told.pl"], "reads": ["day"]}
+    run = audited(tmp_path, program, "day")
+    assert "zone" not in varied(run)
+    zones = [note for note in run.run.consumers[0].not_varied if note.startswith("zone")]
+    assert zones
+    assert {note.partition(": ")[2] for note in zones} == {"it was set, and the program tells that it has another"}
+    assert "was set, and the program tells that it has another)" in probe_line(run.run)
+
+
 def test_a_value_that_moves_with_the_zone_proves_that_the_zone_was_varied(tmp_path: Path) -> None:
     command = [sys.executable, "answers.py"]
     run = audited(tmp_path, {"adapter": "process", "command": command}, "day", string="2024-03-01T00:00:00+00:00")
