@@ -100,3 +100,11 @@ def test_the_canonical_form_of_every_type_is_documented(kind: str) -> None:
     forms = [text for text in re.findall(r"`([^`]+)`", form) if text not in ("T", "Z", "+01:00", "unit")]
     assert all(read_typed(field, f'"{text}"')[0] for text in forms)
     assert not any(read_typed(field, f'"{text}"')[0] for text in re.findall(r"`([^`]+)`", denied))
+
+
+def test_every_place_that_the_readme_leads_to_is_there():
+    headings = re.findall(r"^#+ (.*)$", README, re.MULTILINE)
+    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    wanted = re.findall(r"\]\(#([^)]+)\)", README)
+    assert len(wanted) > 10
+    assert [place for place in wanted if place not in anchors] == []
