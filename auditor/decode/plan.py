@@ -159,7 +159,7 @@ def config_of(
         "root": os.path.abspath(root),
         "folder": os.path.abspath(spec.folder),
         "fields": {name: field.type for name, field in fields.items()},
-        "paths": {name: field.prediction_path for name, field in fields.items()},
+        "paths": {name: field.prediction_path.choices for name, field in fields.items()},
         "reads": {name: target for name, target in consumer.reads.items() if name in fields},
         "receives": consumer.receives,
         "batch": consumer.batch,

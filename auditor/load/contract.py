@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from auditor.load.finish import OUTCOME_OF_FINISH, outcomes_by_reason
+from auditor.model.payload_path import PayloadPath, payload_path
 from auditor.spec.models import AuditSpec
 
 #: What a function of the spec's own makes of texts: for each a JSON text, or None and why there is none.
@@ -24,7 +25,7 @@ class Contract:
     types: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=lambda: OUTCOME_OF_FINISH)  # of finish reasons
     reader: Reader | None = None
-    not_judged: tuple[str, ...] = ()  # paths of what a payload may hold beside the fields
+    not_judged: tuple[PayloadPath, ...] = ()  # of what a payload may hold beside the fields
 
 
 #: The contract of a spec that says nothing.
@@ -43,5 +44,5 @@ def contract_of(spec: AuditSpec, reader: Reader | None) -> Contract:
         types={name: one.type for name, one in spec.fields.items()},
         outcomes=outcomes_by_reason(cases.finish_reasons),
         reader=reader,
-        not_judged=tuple(spec.not_judged.values()),
+        not_judged=tuple(map(payload_path, spec.not_judged.values())),
     )

@@ -9,7 +9,7 @@ from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
 from auditor.load.files import SourceFile, mistake
 from auditor.load.finish import outcome_of
-from auditor.load.json_lines import members
+from auditor.load.json_lines import items, members
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
@@ -140,16 +140,22 @@ def errors_of(layout: Layout, rows: Rows, outcomes: Sequence[str]) -> list[str |
     return said
 
 
-def value_at(source: str, keys: Sequence[str]) -> str | None:
-    """Give the source text of a member of nested objects, or None where there is none."""
-    for key in keys:
-        if source[:1] != "{":
-            return None
-        found = member(members(source), key)
+def value_at(source: str, steps: Sequence[str | int]) -> str | None:
+    """Give the source text at keys of nested objects and positions in arrays, or None where there is none."""
+    for step in steps:
+        found = item_at(source, step) if isinstance(step, int) else None
+        if isinstance(step, str) and source[:1] == "{":
+            found = member(members(source), step)
         if found is None:
             return None
         source = found
     return source
+
+
+def item_at(source: str, position: int) -> str | None:
+    """Give the source text of an item of an array, counted from the end where the position is negative."""
+    found = items(source) if source[:1] == "[" else []
+    return found[position] if -len(found) <= position < len(found) else None
 
 
 def member(found: Sequence[tuple[str, str]], key: str) -> str | None:

@@ -44,6 +44,7 @@ from auditor.spec.models import (
     Statement,
     Table,
 )
+from auditor.spec.path_kinds import PATH
 
 CASES: dict[str, Kind] = {
     "predictions": PATHS,
@@ -80,7 +81,7 @@ FIELDS_FROM: dict[str, Kind] = {"model": TEXT, "root": TEXT, "interpreter": TEXT
 
 FIELD: dict[str, Kind] = {
     "type": literal(FieldType),
-    "path": TEXT,
+    "path": PATH,
     "reference_path": TEXT,
     "grain": GRAIN,
     "rounding": literal(Rounding),

@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, Final
 
+from auditor.model.payload_path import Steps, WrittenPath
+
 _WORKER: Final = Path(__file__).resolve().parent.parent / "worker" / "main.py"
 _LENGTHS: Final = struct.Struct(">II")
 _WORDS: Final = 16
@@ -38,16 +40,25 @@ class ModelError(Exception):
 class ModelField:
     """A field of a model: `kind` is a type of the spec, `text`, or empty for what is no field's type.
 
-    `path` is the key of a payload, `shown` the annotation as it is written.
+    `places` are where the model looks for it in a payload, the first that is there; `shown` is the annotation as it is
+    written.
     """
 
     name: str
-    path: str
+    places: tuple[Steps, ...]
     kind: str
     shown: str
     minimum: int | None = None
     maximum: int | None = None
     members: str | None = None
+
+    @property
+    def path(self) -> WrittenPath:
+        """Give its places as a spec has them: one key as itself, all else exactly, step by step."""
+        first, *others = self.places
+        if not others and len(first) == 1 and "." not in str(first[0]):
+            return str(first[0])
+        return self.places
 
     @property
     def table(self) -> dict[str, Any]:
@@ -82,7 +93,8 @@ def model_fields(model: str, root: Path, interpreter: str | None) -> list[ModelF
     if "error" in ready:
         error = ready["error"]
         raise ModelError(f"{error['seen']} (tried: {error['tried']})", error["hint"])
-    return [ModelField(**described) for described in ready["ready"]["described"]]
+    found = ready["ready"]["described"]
+    return [ModelField(**one | {"places": tuple(map(tuple, one["places"]))}) for one in found]
 
 
 def _asked(program: str, config: bytes, ours: ExitStack) -> Mapping[str, Any]:

@@ -118,8 +118,8 @@ EXPECTED: dict[str, dict[str, object]] = {
     **{name: {"type": "date"} for name in ("day", "past")},
     **{name: {"type": "datetime"} for name in ("moment", "aware")},
     "aliased": {"type": "integer", "path": "theCount"},
-    "chosen": {"type": "integer", "path": "outer.inner"},
-    "by_place": {"type": "integer", "path": "first"},
+    "chosen": {"type": "integer", "path": (("outer", "inner"), ("flat",))},
+    "by_place": {"type": "integer", "path": (("list", 0), ("first",))},
 }
 
 
