@@ -32,9 +32,9 @@ from auditor.load.pairs import (
     take_unrelated,
 )
 from auditor.load.parts import RoleTable
-from auditor.load.prompts import prompts_sha256
 from auditor.load.roles import Roles, open_roles
 from auditor.load.splits import create_splits, gold_in_input, gold_notes, split_notes
+from auditor.load.traits import traits_sha256
 from auditor.model.run import CaseCounts
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec
@@ -107,7 +107,7 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
             gold_in_input=gold,
             sources=(*_sources(predictions), *_sources(references)),
             manifest_rows_sha256=manifest.sha256(),
-            prompts_sha256=prompts_sha256(spec, predictions, references, connection),
+            traits_sha256=traits_sha256(spec, predictions, references, connection),
             carried=_carried(roles, connection, tuple(spec.fields)),
             rows_read={"predictions": predictions.count, "references": references.count},
             predictions=predictions,
