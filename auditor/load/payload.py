@@ -25,6 +25,8 @@ _OWN: Final = {
     **dict.fromkeys(("decimal", "money", "quantity"), ("a number", "a string")),
     **dict.fromkeys(("integer", "ordinal"), ("a number",)),
     "boolean": ("true or false",),
+    "category: integer": ("a number",),
+    "category: mixed": ("a string", "a number", "true or false"),
 }
 _KIND_OF_START: Final = {'"': "a string", "{": "an object", "[": "an array", "t": "true or false", "f": "true or false"}
 _FENCE: Final = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```[ \t]*\r?$|\Z)", re.DOTALL | re.MULTILINE)

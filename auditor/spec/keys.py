@@ -87,7 +87,7 @@ FIELD: dict[str, Kind] = {
     "rounding": literal(Rounding),
     "unit": TEXT,
     "currency": literal(Literal["compared", "ignored"]),
-    "members": literal(Literal["text", "integer"]),
+    "members": literal(Literal["text", "integer", "mixed"]),
     "minimum": WHOLE,
     "maximum": WHOLE,
     "bounds": BOUNDS,

@@ -142,8 +142,9 @@ class FieldSpec(Table):
     currency: Literal["compared", "ignored"] | None = Field(
         None, description="Whether the currency of money counts; needed where only some consumers give one."
     )
-    members: Literal["text", "integer"] | None = Field(
-        None, description="What the members of a category are in canonical form: text, or integers."
+    members: Literal["text", "integer", "mixed"] | None = Field(
+        None,
+        description="What the members of a category are in canonical form: text, integers, or mixed ones.",
     )
     minimum: int | None = Field(None, description="Lowest value of an ordinal.")
     maximum: int | None = Field(None, description="Highest value of an ordinal.")

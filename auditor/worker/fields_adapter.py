@@ -12,6 +12,7 @@ import datetime
 import decimal
 import enum
 import math
+import re
 import typing
 
 from . import loading, model_keys, pydantic_1
@@ -32,6 +33,9 @@ CHECKED = {
     "PastDatetime": "datetime",
     "FutureDatetime": "datetime",
 }
+
+#: Texts that name a member that is a number, or a truth.
+LIKE_NO_TEXT = re.compile(r"(-?[0-9]+|true|false)\Z")
 
 #: The first class that a type derives from decides: a bool is an int, and a datetime a date.
 KINDS = (
@@ -131,8 +135,8 @@ def described(name: str, info: "Any", places: "Any") -> "Dict[str, Any]":
     field: "Dict[str, Any]" = {"name": name, "places": places, "kind": kind, "shown": shown(info.annotation)}
     if kind == "integer" and bounds.lowest is not None and bounds.highest is not None:
         field.update(kind="ordinal", minimum=bounds.lowest, maximum=bounds.highest)
-    if kind == "category" and are_integers(members_of(annotation)):
-        field["members"] = "integer"
+    if kind == "category":
+        field.update(category_of(members_of(annotation)))
     return field
 
 
@@ -146,10 +150,20 @@ def members_of(annotation: "Any") -> "List[Any]":
     return found
 
 
-def are_integers(values: "List[Any]") -> bool:
-    """Say whether all of them, but for a None among them, are whole numbers; a bool is none."""
+def category_of(values: "List[Any]") -> "Dict[str, Any]":
+    """Say what the members of a category are, but for a None among them; no kind where references cannot name them.
+
+    Texts that look like a number or a truth cannot stand beside those: a table has one text for both.
+    """
     given = [value for value in values if value is not None]
-    return bool(given) and all(isinstance(value, int) and not isinstance(value, bool) for value in given)
+    if not all(isinstance(value, (str, int)) for value in given):
+        return {"kind": ""}
+    if all(isinstance(value, str) for value in given):
+        return {}
+    if not any(isinstance(value, (str, bool)) for value in given):
+        return {"members": "integer"}
+    is_clear = not any(isinstance(value, str) and LIKE_NO_TEXT.match(value) for value in given)
+    return {"members": "mixed"} if is_clear else {"kind": ""}
 
 
 def shown(annotation: "Any") -> str:
