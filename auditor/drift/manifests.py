@@ -144,7 +144,8 @@ def _trait_moved(connection: duckdb.DuckDBPyConnection, trait: str, other: str) 
     has, preposition = ("is", "in") if trait == "split" else ("has", "")
     verb = has if count == 1 else {"is": "are", "has": "have"}[has]
     said = " ".join(filter(None, (f"shared {'case' if count == 1 else 'cases'} {verb}", preposition, other)))
-    return [Dropped("", f"{said}, with --common compared all the same", count, cases)] if count else []
+    where = ", but for the columns of splits" if trait == "split" else ""
+    return [Dropped("", f"{said}, with --common compared all the same{where}", count, cases)] if count else []
 
 
 def _shares_nothing(connection: duckdb.DuckDBPyConnection, field: str) -> bool:

@@ -147,7 +147,7 @@ def test_another_contract_is_refused_and_no_field_of_it_is_compared(tmp_path):
     new = workspace.run(rows).run.run_id
     refused = workspace.auditor("drift", old, new)
     assert refused.exit_code == 4
-    assert "until: its contract is another: grain none → month" in refused.output
+    assert "until: its contract is another: grain day → month" in refused.output
     found = workspace.document("drift", old, new, "--common")
     assert [column["field"] for column in found["columns"]] == ["day"]
     assert found["dropped"][0]["field"] == "until"
@@ -230,7 +230,9 @@ def test_splits_are_compared_apart_and_a_case_that_changes_its_split_is_left_out
     old = workspace.run(dict.fromkeys(cases, "2024-03-01")).run.run_id
     references(cases[:19])
     new = workspace.run(dict.fromkeys(cases, "2024-03-01") | dict.fromkeys(cases[10:14], "2024-03-02")).run.run_id
-    found = {column["split"]: column for column in workspace.document("drift", old, new)["columns"]}
+    refused = workspace.auditor("drift", old, new)
+    assert (refused.exit_code, "1 shared case is in another split" in refused.output) == (4, True)
+    found = {column["split"]: column for column in workspace.document("drift", old, new, "--common")["columns"]}
     assert {
         name: (one["old"]["judged"], one["left_out"], one["paired"]["discordant"]) for name, one in found.items()
     } == {

@@ -165,7 +165,7 @@ def test_the_contract_of_the_run_is_kept_and_what_is_gone_is_named(tmp_path):
     ]
     notes = "\n".join(found["notes"])
     assert "until: no consumer of audit.toml reads it any more" in notes
-    assert "day: judged as the run was, grain none, and not as audit.toml has it now" in notes
+    assert "day: judged as the run was, grain day, and not as audit.toml has it now" in notes
     assert "decoded with the zone of the run, UTC" in notes
 
 
