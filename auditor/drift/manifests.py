@@ -11,7 +11,7 @@ import duckdb
 from auditor.drift.sides import Side
 from auditor.drift.stored import create_traits, stored_reader
 from auditor.errors import Refused
-from auditor.model.drift import Dropped
+from auditor.model.drift import Dropped, RunHead
 from auditor.model.figures import plural
 from auditor.spec.contract import field_contract
 from auditor.sql import literal
@@ -32,7 +32,7 @@ class Shared:
 def share_cases(connection: duckdb.DuckDBPyConnection, old: Side, new: Side, *, common: bool) -> Shared:
     """Find what may be compared; Refused where the manifests differ and that is not asked for, or nothing is shared."""
     if old.run.manifest_sha256 == new.run.manifest_sha256:
-        return Shared(tuple(old.spec.fields), old.run.cases.expected, ())
+        return Shared(tuple(old.spec.fields), RunHead.of(old.run).cases, ())
     contracts, fields = _contracts(old, new)
     found, cases = _ids(connection)
     references = [one for field in fields for one in _references(connection, field)]
