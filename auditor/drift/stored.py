@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import duckdb
@@ -88,11 +89,18 @@ def stored_spec(run: Run, folder: Path) -> AuditSpec:
     )
 
 
+@lru_cache(maxsize=4096)
+def digest_of(file: Path, state: tuple[int, ...]) -> str:
+    """Give the sha256 of a file, which is read once for as long as its `state` (where, how long, when) is the same."""
+    with file.open("rb") as kept:
+        return hashlib.file_digest(kept, "sha256").hexdigest()
+
+
 def _check_content(file: Path, sha256: str) -> None:
     """Hold an input that a run has kept against the digest of what it read; StoreError where it is another."""
     try:
-        with file.open("rb") as kept:
-            found = hashlib.file_digest(kept, "sha256").hexdigest()
+        state = file.stat()
+        found = digest_of(file, (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
     except OSError as error:
         raise StoreError(f"{file}: cannot be read: {error.strerror}") from error
     if found != sha256:

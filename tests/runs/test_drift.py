@@ -10,6 +10,7 @@ import shutil
 import pytest
 from scipy.stats import binom
 
+from auditor.errors import Refused
 from auditor.score.paired import paired_interval
 from tests.comparisons import ISO, SPEC, Workspace, ids
 
@@ -344,3 +345,15 @@ def test_a_field_with_another_contract_is_not_known_to_be_as_good(tmp_path):
     done = workspace.auditor("drift", old, new, "--common", "--fail-on", "drop")
     assert done.exit_code == 1
     assert "1 more column with another contract" in done.output
+
+
+def test_in_python_runs_of_other_cases_are_refused_too(tmp_path):
+    workspace = Workspace(tmp_path)
+    workspace.table("references.csv", dict.fromkeys(CASES[:20], "2024-03-01"))
+    old = workspace.run(dict.fromkeys(CASES[:20], "2024-03-01"))
+    workspace.table("references.csv", dict.fromkeys(CASES[1:21], "2024-03-01"))
+    new = workspace.run(dict.fromkeys(CASES[1:21], "2024-03-01"))
+    with pytest.raises(Refused, match="1 case of the old run only: C-001"):
+        old.drift(new)
+    found = old.drift(new, common=True)
+    assert (found.shared, found.columns[0].new.judged, found.dropped[0].count) == (19, 19, 1)
