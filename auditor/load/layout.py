@@ -16,7 +16,7 @@ from auditor.spec.models import AuditSpec, FieldSpec
 Role = Literal["prediction", "reference"]
 Form = Literal["columns", "long", "completions"]
 
-_FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
+FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
 
 #: What a case may have beside its values: keys of the spec that name a column.
 TRAITS = ("split", "input")
@@ -93,7 +93,7 @@ def layout_of(
         fields=fields,
         locale=(cases.locale,) if cases.locale else ("locale",),
         jurisdiction=(cases.jurisdiction,) if cases.jurisdiction else ("jurisdiction",),
-        finish=_outcome_names(cases.finish, _FINISH_NAMES if completions else (), role),
+        finish=_outcome_names(cases.finish, FINISH_NAMES if completions else (), role),
         error=_outcome_names(cases.error, ("error",) if completions else (), role),
         completion=(cases.completion or "completion") if completions else "",
         assume_finish=cases.assume_finish,
