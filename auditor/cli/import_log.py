@@ -89,7 +89,7 @@ def _lines(found: LogSummary) -> list[str]:
         f"fields          {_counted(found.payload_keys) or 'none'}",
         f"references      {_counted(found.references) or 'none: join a file of references by the id'}",
         f"next            auditor init {found.name}" + ("" if found.references else " REFERENCES"),
-        *(f"arm, by {what:<8}{_counted(counts, 'none')}" for what, counts in found.asked.items() if any(counts)),
+        *(f"{f'arm, by {what} ':<16}{_counted(counts, 'none')}" for what, counts in found.asked.items() if any(counts)),
     ]
 
 

@@ -151,6 +151,7 @@ def test_import_says_what_to_write_next(tmp_path):
         said = CliRunner().invoke(app, ["import", str(log)])
         assert f"next            auditor init {log.name}{rest}\n" in said.stdout
     assert "arm, by model   provider-0 3" in said.stdout
+    assert "arm, by provider provider-0 3" in said.stdout
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
