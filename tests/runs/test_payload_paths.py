@@ -216,3 +216,15 @@ def test_what_is_no_path_is_a_mistake_of_the_spec(tmp_path: Path, path: Any) -> 
     (tmp_path / "models.py").write_text(WRITTEN)
     with pytest.raises(SpecError, match="path"):
         _spec(tmp_path, ["{}"], {"value": {"type": "integer", "path": path}}, model="models:Verdict")
+
+
+def test_a_stored_run_is_compared_and_decoded_again_with_its_places(tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text(WRITTEN)
+    payloads = ['{"value": 1}', '{"scores": [1, 2]}', *['{"value": 1}'] * 8]
+    spec = _spec(tmp_path, payloads, model="models:Verdict")
+    old = auditor.run(spec, probe="off")
+    new = auditor.run(_spec(tmp_path, ['{"value": 2}', *payloads[1:]], model="models:Verdict"), probe="off")
+    (column,) = old.drift(new).columns
+    assert [(flip.old, flip.new, flip.cases) for flip in column.flips] == [("ok", "wrong", ("c00",))]
+    again = old.redecode(spec, probe="off")
+    assert (again.regressions, again.columns[0].old.ok, again.columns[0].new.ok) == (0, 10, 10)
