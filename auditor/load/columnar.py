@@ -13,7 +13,7 @@ import duckdb
 from auditor.errors import LoadError, Mistake
 from auditor.load.cells import data_start, delimiter_of, line_at, read_rows
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import outcome_sql
+from auditor.load.finish import NO_FAILURE, outcome_sql
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
@@ -163,9 +163,11 @@ def _add_outcome(columns: dict[str, Value], columnar: ColumnarFile, layout: Layo
         outcome = f"CASE WHEN {given} THEN 'refused' ELSE {outcome} END"
         columns["why"] = Value(f"CASE WHEN {given} THEN 'a refusal in the reply' END")
     if error:
-        outcome = f"CASE WHEN {error.sql} IS NOT NULL AND {error.sql} <> '' THEN 'transport' ELSE {outcome} END"
+        is_status = f"regexp_full_match({error.sql}, '{NO_FAILURE}')"
+        failed = f"{error.sql} IS NOT NULL AND {error.sql} <> '' AND NOT {is_status}"
+        outcome = f"CASE WHEN {failed} THEN 'transport' ELSE {outcome} END"
         said = columns["why"].sql if refusal else "NULL"
-        columns["why"] = Value(f"coalesce(nullif({error.sql}, ''), {said})")
+        columns["why"] = Value(f"CASE WHEN {failed} THEN {error.sql} ELSE {said} END")
     if finish or error or refusal:
         columns["outcome"] = Value(outcome)
 

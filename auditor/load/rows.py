@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import outcome_of
+from auditor.load.finish import NO_FAILURE, outcome_of
 from auditor.load.json_lines import items, members
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
@@ -16,6 +17,7 @@ from auditor.load.spool import Spool
 from auditor.load.tokens import ESCAPED, content_of, token_of
 
 _NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
+_NO_FAILURE = re.compile(f'"?{NO_FAILURE}"?')
 _RARE_STARTS = ('"', ESCAPED)  # of an empty id, and of one that is rewritten
 _TOKENS = ("value", "other", "payload")
 RawValues = Sequence[str | None]
@@ -123,8 +125,9 @@ def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
         outcomes = ["judged"] * len(finishes)
     for names, outcome in ((layout.refusal, "refused"), (layout.error, "transport")):
         for index, given in enumerate(rows.first_of(names) if names else ()):
-            if given is not None and given not in _NO_ERROR:
-                outcomes[index] = outcome
+            if given is None or given in _NO_ERROR or (outcome == "transport" and _NO_FAILURE.fullmatch(given)):
+                continue
+            outcomes[index] = outcome
     return outcomes
 
 

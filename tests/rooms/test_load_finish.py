@@ -60,6 +60,22 @@ def test_a_spec_adds_reasons_and_says_others_otherwise_and_the_report_names_them
     )
 
 
+@pytest.mark.parametrize("form", ["jsonl", "csv", "columns"])
+def test_a_status_is_an_error_from_400_on(workspace, form):
+    statuses = [200, 204, 301, 399, 400, 429, 500, 599]
+    rows = [{"case_id": str(number), "status": status, "finish": "stop"} for number, status in enumerate(statuses)]
+    if form == "columns":
+        given = [{**row, "status": str(row["status"]), "day": "x"} for row in rows]
+    else:
+        given = [{**row, "status": str(row["status"]) if form == "csv" else row["status"]} for row in rows]
+        given = [{**row, "completion": WHOLE} for row in given]
+    file = workspace.json_lines("c.jsonl", given) if form == "jsonl" else workspace.csv("c.csv", given)
+    references = workspace.csv("r.csv", [{"case_id": row["case_id"], "day": row["case_id"]} for row in rows])
+    workspace.load(file, references, {"day": "date"}, error="status", finish="finish")
+    found = {case: outcome for (case, _), (outcome, _, _) in workspace.by_case().items()}
+    assert list(found.values()) == ["judged"] * 4 + ["transport"] * 4
+
+
 def test_the_reasons_met_say_what_became_of_their_completions(workspace):
     """No reason and an error is a transport failure, and a stop may be refused, or be no object, all the same."""
     rows = [
