@@ -1,8 +1,8 @@
 """Score extracted fields once per downstream consumer, with each consumer's own parser, and audit the parsers.
 
 Four verbs: `run` audits a spec, `load` gives a stored run, `read` shows one string through every consumer, `freeze`
-writes down what a run is bound to. They give the same frozen objects that the commands print. Everything is imported
-on first use, so `import auditor` costs nothing.
+writes down what a run is bound to. A run has `drift`, which compares it with another, and `redecode`. They give the
+same frozen objects that the commands print. Everything is imported on first use, so `import auditor` costs nothing.
 """
 
 from __future__ import annotations

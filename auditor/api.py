@@ -20,10 +20,13 @@ from auditor.spec.find import find_spec, runs_folder
 from auditor.spec.models import AuditSpec
 from auditor.spec.read import read_spec, spec_from
 from auditor.store.lock_file import lock_path, read_lock, write_lock
-from auditor.store.reading import load_run
+from auditor.store.reading import StoredRun, load_run
 
 if TYPE_CHECKING:
     import duckdb
+
+    from auditor.model.drift import Drift
+    from auditor.model.redecoding import Redecoding
 
 TABLES = ("pairs", "outcomes", "faults", "warnings", "moves")
 
@@ -105,6 +108,55 @@ class AuditedRun:
         if self.folder is None:
             raise StoreError("this run was not stored, so it has no moves; run with store=True")
         return stored_moves(self.run, self.folder)
+
+    def drift(self, new: AuditedRun, *, common: bool = False) -> Drift:
+        """Compare this run with a later one, case by case: what `auditor drift` prints; reads stored runs only.
+
+        `columns` of it have the rates of both sides, the flips with their cases, McNemar's tests, and the difference
+        (parts of 1) with its interval. Runs of different cases are Refused, unless `common` compares the shared cases;
+        StoreError where one of the two was not stored, or was changed since.
+
+        >>> import pathlib, tempfile, auditor
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "r.csv").write_text(chr(10).join(["case_id,day", *(f"{n},2024-03-01" for n in range(9))]))
+        >>> def audited(days):
+        ...     rows = [f"{case},{day}" for case, day in enumerate(days)]
+        ...     _ = (folder / "p.csv").write_text(chr(10).join(["case_id,day", *rows]))
+        ...     reads = {"adapter": "python", "reads": {"day": "datetime:date.fromisoformat"}}
+        ...     cases = {"predictions": str(folder / "p.csv"), "references": str(folder / "r.csv")}
+        ...     spec = {"name": "one", "cases": cases, "fields": {"day": {"type": "date"}}, "consumers": {"api": reads}}
+        ...     return auditor.run(spec, probe="off")
+        >>> old, new = audited(["2024-03-01"] * 9), audited(["2024-03-01"] * 7 + ["1 March"] * 2)
+        >>> [column] = old.drift(new).columns
+        >>> [(flip.old, flip.new, flip.cases) for flip in column.flips], column.paired.discordant
+        ([('ok', 'rejected', ('7', '8'))], 2)
+        """
+        from auditor.drift.compare import compare
+
+        return compare(self._stored("drift"), new._stored("drift"), common=common)
+
+    def redecode(
+        self, spec: str | Path | Mapping[str, Any] | AuditSpec | None = None, *, probe: Level = "full"
+    ) -> Redecoding:
+        """Decode the raw outputs of this run with today's consumers: what `auditor redecode` prints.
+
+        `spec` is found as `auditor.run` finds it. The new run is stored; `new.run_id` of the result names it.
+        `regressions` of a column are strings that were accepted and now are not, or have another value; `intended` is
+        junk that is now rejected. AuditorError where no consumer of the spec reads a field of the run.
+        """
+        from auditor.audit.redecode import redecode, redecoding
+
+        today, stored = _spec(spec), self._stored("redecode")
+        with closing(redecode(today, stored, probe=probe)) as events:
+            for event in events:
+                if isinstance(event, RunFinished):
+                    return redecoding(today, stored, event)
+        raise AssertionError("an audit ends with RunFinished")
+
+    def _stored(self, what: str) -> StoredRun:
+        if self.folder is None:
+            raise StoreError(f"this run was not stored, so there is nothing to {what}; run with store=True")
+        return StoredRun(self.run, self.folder)
 
     def write(self, path: str | Path) -> Path:
         """Render the run to a file; the suffix picks the format (.html .json .md .csv)."""

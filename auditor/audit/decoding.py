@@ -6,10 +6,11 @@ What comes of it are the outcome tables of the connection, and `Decoded`.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 
+from auditor.audit.absent_values import check_absent
 from auditor.audit.alone import ask_alone
 from auditor.audit.answers import Answers
 from auditor.audit.batches import Batches, read_batches
@@ -87,7 +88,9 @@ def start_and_decode(
     sessions = workers.ready()
     yield from (ConsumerReady(session.readiness) for session in sessions.values())
     check(sessions)
-    return (yield from _decode(connection, spec, sessions, given))
+    notes = check_absent(connection, spec, loaded, sessions)
+    decoded = yield from _decode(connection, spec, sessions, given)
+    return replace(decoded, notes=decoded.notes + notes)
 
 
 def _units(

@@ -12,10 +12,10 @@ from auditor.decode.reply_reader import ReplyReader
 from auditor.decode.session import Session, open_session
 from auditor.errors import Refused
 from auditor.load import Loaded
-from auditor.load.case_digests import PROMPT, Difference, differences
+from auditor.load.case_digests import COLUMN_OF, Difference, differences
 from auditor.model.decoding import Readiness
 from auditor.model.figures import plural
-from auditor.model.lock import Locked, LockedConsumer
+from auditor.model.lock import Lock, Locked, LockedConsumer
 from auditor.spec.models import AuditSpec
 from auditor.spec.toml import key
 from auditor.store.lock_file import LockFile
@@ -51,12 +51,19 @@ class Guard:
             raise Refused("\n".join([head, *said, f"  next:  {_NEXT}"]))
 
     def _cases_moved(self, connection: DuckDBPyConnection, spec: AuditSpec, loaded: Loaded) -> Iterator[str]:
-        lock, now = self._lock, manifest_sha256(spec, loaded.manifest_rows_sha256, loaded.prompts_sha256)
+        lock, now = self._lock, manifest_sha256(spec, loaded)
         if now == lock.manifest_sha256:
             return
         yield f"  the manifest was {lock.manifest_sha256[:16]}…, and is {now[:16]}…"
-        if (loaded.manifest_rows_sha256, loaded.prompts_sha256) == (lock.rows_sha256, lock.prompts_sha256):
+        if (loaded.manifest_rows_sha256, loaded.traits_sha256) == (lock.rows_sha256, lock.traits_sha256):
             yield "    ids, references and prompts are the same: what moved is how a field is compared (see the spec)"
+            return
+        for name in sorted(loaded.traits_sha256.keys() ^ lock.traits_sha256.keys()):
+            is_new = name in loaded.traits_sha256
+            yield (
+                f"    the cases have {name} now, and had none" if is_new else f"    the cases had {name}, and have none"
+            )
+        if loaded.manifest_rows_sha256 == lock.rows_sha256 and not _moved_in_both(loaded.traits_sha256, lock):
             return
         if lock.cases.count != loaded.cases.expected:
             yield f"    {plural(lock.cases.count, 'case')} then, {loaded.cases.expected:,} now"
@@ -118,6 +125,11 @@ class Guard:
         return Locked(self._file.sha256, tuple(new))
 
 
+def _moved_in_both(digests: Mapping[str, str], lock: Lock) -> bool:
+    """Say whether what the cases had then and have now is another: a prompt, a split, a place."""
+    return any(digests[name] != lock.traits_sha256[name] for name in digests.keys() & lock.traits_sha256.keys())
+
+
 def locked_notes(locked: Locked | None) -> tuple[str, ...]:
     """Say what a lock does not hold fast."""
     if locked is None or not locked.not_frozen:
@@ -131,7 +143,8 @@ def _differing(found: Sequence[Difference], *, are_all: bool) -> Iterator[str]:
         yield "    so much differs that the lock cannot name a case"
         return
     first = found[0]
-    said = {"added": "it is new", "removed": "it is gone", PROMPT: "its prompt is another one"}
+    said = {"added": "it is new", "removed": "it is gone"}
+    said |= {column: f"its {column.removeprefix('[cases] ')} is another one" for column in COLUMN_OF.values()}
     what = said.get(first.what, f"its reference of {first.what} is another one")
     yield f"    {'the first case that differs' if are_all else 'a case that differs'} is {first.case}: {what}"
     counts = {name: len({one.case for one in found if one.what == name}) for name in ("added", "removed")}

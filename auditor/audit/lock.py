@@ -14,6 +14,7 @@ from auditor.decode.session import Session
 from auditor.load import Loaded
 from auditor.load.case_digests import digest_cases
 from auditor.model.lock import Lock, LockedConsumer
+from auditor.spec.contract import canonical_field
 from auditor.spec.models import AuditSpec
 from auditor.spec.toml import key
 from auditor.version import VERSION
@@ -43,9 +44,9 @@ def make_lock(
     meaning = meaning_of(spec)
     return Lock(
         auditor_version=VERSION,
-        manifest_sha256=manifest_sha256(spec, loaded.manifest_rows_sha256, loaded.prompts_sha256),
+        manifest_sha256=manifest_sha256(spec, loaded),
         rows_sha256=loaded.manifest_rows_sha256,
-        prompts_sha256=loaded.prompts_sha256,
+        traits_sha256=loaded.traits_sha256,
         spec_sha256=canonical_sha256(meaning),
         spec=meaning,
         consumers=consumers,
@@ -75,8 +76,10 @@ def _sample(connection: DuckDBPyConnection, field: str) -> Sequence[str]:
 def meaning_of(spec: AuditSpec) -> dict[str, str]:
     """Give each key of a spec that a result may depend on, with its value as text, or as JSON if it is none.
 
-    A key with the value that it has by default is as if it were not written.
+    A key with the value that is in force where it is not written is as if it were not written.
     """
+    fields = {name: canonical_field(field) for name, field in spec.fields.items()}
+    spec = spec.model_copy(update={"fields": fields})
     document = spec.model_dump(mode="json", exclude=set(_NO_MEANING), exclude_defaults=True)
     for table, names in _NO_MEANING_BELOW.items():
         for one in [document[table]] if table == "cases" else document[table].values():

@@ -8,11 +8,12 @@ import msgspec
 from duckdb import DuckDBPyConnection
 
 from auditor.audit.starting import wants_payload
-from auditor.decode.payload_rows import members_of
+from auditor.decode.payload_rows import items_of, members_of, value_at
 from auditor.decode.session import Session
 from auditor.findings.probes import ProbeOutcome, ProbeString, probe_tokens
 from auditor.judge.answers import answers
 from auditor.model.decoding import Decodings
+from auditor.model.payload_path import Steps
 from auditor.spec.models import AuditSpec, FieldSpec
 
 
@@ -67,14 +68,25 @@ def _sound_payload(connection: DuckDBPyConnection, field: FieldSpec, number: int
 
 def _with_value(payload: str, field: FieldSpec, token: str) -> str:
     """Write the payload again with another raw value in the field's place; every other value keeps its text."""
-    return _replace(payload.encode(), field.prediction_path.split("."), token).decode()
+    members, choices = members_of(payload), field.prediction_path.choices
+    flat = ((field.name,),) if field.name in members else ()
+    place = next((place for place in (*choices, *flat) if value_at(members, place) is not None), choices[0])
+    return _replace(payload.encode(), place, token).decode()
 
 
-def _replace(text: bytes, path: Sequence[str], token: str) -> bytes:
-    members = members_of(text)
-    head, rest = path[0], path[1:]
-    inner = members.get(head)
-    value = _replace(bytes(inner), rest, token) if rest and inner is not None else token.encode()
+def _replace(text: bytes, place: Steps, token: str) -> bytes:
+    """Write an object, or array, again with another value at a place; what is not there is put there as objects."""
+    if not place:
+        return token.encode()
+    head, rest = place[0], place[1:]
+    if isinstance(head, int):
+        items = [bytes(item) for item in items_of(text)] if text.startswith(b"[") else []
+        if not -len(items) <= head < len(items):
+            head, items = 0, [b"null"]
+        items[head] = _replace(items[head], rest, token)
+        return b"[" + b",".join(items) + b"]"
+    members = members_of(text) if text.startswith(b"{") else {}
+    value = _replace(bytes(members.get(head, b"")), rest, token)
     parts = [msgspec.json.encode(key) + b":" + bytes(member) for key, member in members.items() if key != head]
     return b"{" + b",".join([*parts, msgspec.json.encode(head) + b":" + value]) + b"}"
 

@@ -106,7 +106,7 @@ def _audit(
             texts = {} if reader is None else reader.kept()
     yield CasesLoaded(loaded.cases)
     runs = runs_folder(spec) if origin is None or origin.runs is None else origin.runs
-    manifest = manifest_sha256(spec, loaded.manifest_rows_sha256, loaded.prompts_sha256)
+    manifest = manifest_sha256(spec, loaded)
     kept = Kept(runs if store else None, spec, manifest)
 
     def check(sessions: Mapping[str, Session]) -> None:
@@ -201,7 +201,7 @@ def _score(
     columns = with_thresholds((*columns, *with_gate(apart, spec.cases)), spec)
     return make_run(
         spec,
-        manifest=manifest_sha256(spec, loaded.manifest_rows_sha256, loaded.prompts_sha256),
+        manifest=manifest_sha256(spec, loaded),
         cases=loaded.cases,
         finish_reasons=loaded.finish_reasons,
         sources=loaded.sources if origin is None else origin.sources,

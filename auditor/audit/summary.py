@@ -13,6 +13,7 @@ from typing import Any
 from auditor.audit.labels import label_note, label_of
 from auditor.audit.spec_place import spec_place
 from auditor.errors import AuditorError
+from auditor.load import Loaded
 from auditor.model.decoding import Readiness
 from auditor.model.dependence import Probed, ProbedEnvironment, ProbeSummary
 from auditor.model.environment import Environment
@@ -35,14 +36,14 @@ from auditor.spec.models import AuditSpec
 from auditor.version import VERSION
 
 
-def manifest_sha256(spec: AuditSpec, rows_sha256: str, prompts_sha256: str) -> str:
-    """Bind a run to its cases: sha256 over canonical JSON of ids and references (`rows_sha256`) and the contract.
+def manifest_sha256(spec: AuditSpec, loaded: Loaded) -> str:
+    """Bind a run to its cases: sha256 over canonical JSON of ids, references and the fields' contract.
 
-    Where the cases give prompts, it is over those, too.
+    Where the cases give prompts, splits, locales or jurisdictions, it is over those, too.
     """
     contract = {name: field_contract(field) for name, field in spec.fields.items()}
-    prompts = {"prompts": prompts_sha256} if prompts_sha256 else {}
-    return canonical_sha256({"manifest": 1, "rows": rows_sha256, "fields": contract, **prompts})
+    rows = loaded.manifest_rows_sha256
+    return canonical_sha256({"manifest": 1, "rows": rows, "fields": contract, **loaded.traits_sha256})
 
 
 def canonical_sha256(document: object) -> str:

@@ -73,21 +73,28 @@ def _lines(found: LogSummary) -> list[str]:
         return [
             f"{found.name}: {found.format}, no eval log",
             f"rows            {found.rows:,}",
+            *([f"ids             {len(found.ids):,}: {_ids(found)}"] if found.ids else []),
+            *([f"finish reasons  {_counted(found.finish_reasons, 'none')}"] if found.finish_reasons else []),
+            *([f"outcomes        {_counted(found.outcomes)}, by those reasons"] if found.outcomes else []),
             f"columns         {', '.join(_short(name) for name in found.columns[:_SHOWN])}",
         ]
     return [
         f"{found.name}: {found.format} ({found.shape})",
         f"replies         {found.rows:,} of {len(found.ids):,} cases"
         + (f"; {found.repeated:,} more of a case that has one: choose with [cases] attempts" if found.repeated else ""),
-        f"ids             {', '.join(_short(name) for name in list(found.ids)[:3])}, …",
+        f"ids             {_ids(found)}",
         f"finish reasons  {_counted(found.finish_reasons, 'none')}",
         f"outcomes        {_counted(found.outcomes)}",
         f"payloads        {_counted(found.readers) or 'none'} (by who can read them)",
         f"fields          {_counted(found.payload_keys) or 'none'}",
         f"references      {_counted(found.references) or 'none: join a file of references by the id'}",
         f"next            auditor init {found.name}" + ("" if found.references else " REFERENCES"),
-        *(f"arm, by {what:<8}{_counted(counts, 'none')}" for what, counts in found.asked.items() if any(counts)),
+        *(f"{f'arm, by {what} ':<16}{_counted(counts, 'none')}" for what, counts in found.asked.items() if any(counts)),
     ]
+
+
+def _ids(found: LogSummary) -> str:
+    return ", ".join(_short(name) for name in list(found.ids)[:3]) + (", …" if len(found.ids) > 3 else "")
 
 
 def _counted(counts: Counter[str], empty: str = "") -> str:

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from auditor.decode.clock import CLOCKS, PRELOAD, TIME_MACHINE, VDSO, at_clock, can_fix_clock, nanoseconds_of
-from auditor.decode.plan import WORKER, Plan
+from auditor.decode.plan import Plan
 from auditor.decode.preload import NoLibrary, preloaded
 from auditor.model.dependence import Watch
+from auditor.worker_start import WORKER
 
 OFFLINE = WORKER.with_name("without_network.py")
 

@@ -10,16 +10,17 @@ from typing import Any, Literal
 
 import msgspec
 
+from auditor.model.payload_path import PayloadPath, Steps, payload_path
 from auditor.spec.models import FieldSpec
 
 Role = Literal["prediction", "reference"]
-Path = tuple[str, ...]
 
 #: Payloads whose cells are kept, since the same payload is asked for each of its fields.
 KEPT_PAYLOADS = 50_000
 
 _BLANKS = " \t\n\r"
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _quoted = msgspec.json.Encoder().encode
 _scan_string: Callable[[str, int], tuple[str, int]] = getattr(decoder, "scanstring")  # noqa: B009 - not in the stubs
 _raw_decode: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
@@ -33,17 +34,18 @@ class PayloadKeys:
     references: frozenset[str] = frozenset()
 
 
-def field_paths(spec: FieldSpec, keys: PayloadKeys) -> dict[Role, list[Path]]:
+def field_paths(spec: FieldSpec, keys: PayloadKeys) -> dict[Role, list[Steps]]:
     """Give where the payloads of each role may hold a field, the first that one of them has counts; empty for nowhere.
 
     A flat table names by the field what a payload holds under a dotted path, and references have a path of their own.
     """
-    given = (spec.prediction_path, spec.name)
-    asserted = (spec.reference_path,) if spec.reference_path else (spec.name, spec.prediction_path)
+    own = payload_path(spec.name)
+    given = (spec.prediction_path, own)
+    asserted = (own, spec.prediction_path) if spec.reference_places is None else (spec.reference_places,)
     return {"prediction": _known(given, keys.predictions), "reference": _known(asserted, keys.references)}
 
 
-def column_paths(column: str, fields: Mapping[str, FieldSpec], keys: PayloadKeys) -> dict[Role, list[Path]]:
+def column_paths(column: str, fields: Mapping[str, FieldSpec], keys: PayloadKeys) -> dict[Role, list[Steps]]:
     """Give where payloads hold a column that no field of the consumer comes from: a field's value, or a key."""
     for name, spec in fields.items():
         if name.lower() == column.lower():
@@ -51,14 +53,15 @@ def column_paths(column: str, fields: Mapping[str, FieldSpec], keys: PayloadKeys
     return {"prediction": _named(column, keys.predictions), "reference": _named(column, keys.references)}
 
 
-def _known(paths: Sequence[str], keys: Collection[str]) -> list[Path]:
-    """Keep the first path that some payload has, and the field's name too where that path is a nested one."""
-    found = [(path,) if path in keys else tuple(path.split(".")) for path in dict.fromkeys(paths)]
-    found = [path for path in found if path[0] in keys]
-    return found if found and len(found[0]) > 1 else found[:1]
+def _known(paths: Sequence[PayloadPath], keys: Collection[str]) -> list[Steps]:
+    """Keep the places of the first path that some payload has, and the field's name too where one of them is nested."""
+    found = [[place for place in path.choices if place[0] in keys] for path in paths]
+    first = next((places for places in found if places), [])
+    is_nested = any(len(place) > 1 for place in first)
+    return list(dict.fromkeys(place for places in found for place in places)) if is_nested else first
 
 
-def _named(column: str, keys: Collection[str]) -> list[Path]:
+def _named(column: str, keys: Collection[str]) -> list[Steps]:
     """Find the key of a column: as it is written, else the only one that differs in case alone."""
     alike = [key for key in keys if key.lower() == column.lower()]
     return [(column,)] if column in keys else [(alike[0],)] if len(alike) == 1 else []
@@ -99,7 +102,7 @@ class RowWriter:
     content and anything else its source text, as a driver writes a Python value; with ``json`` each is its JSON text.
     """
 
-    columns: Sequence[Mapping[Role, Sequence[Path]]]
+    columns: Sequence[Mapping[Role, Sequence[Steps]]]
     fields: Mapping[str, int]  # the place of each field's own column
     receives: str
 
@@ -123,9 +126,9 @@ class RowWriter:
             cells = [*cells[:own], value, *cells[own + 1 :]]
         return (b"[" + b",".join(cells) + b"]").decode()
 
-    def _cell(self, members: Mapping[str, bytes | msgspec.Raw], paths: Sequence[Path]) -> bytes:
+    def _cell(self, members: Mapping[str, bytes | msgspec.Raw], paths: Sequence[Steps]) -> bytes:
         for path in paths:
-            value = members.get(path[0]) if len(path) == 1 else _nested(members, path)
+            value = members.get(str(path[0])) if len(path) == 1 else value_at(members, path)
             if value is not None:
                 return self._text(bytes(value))
         return b"null"
@@ -136,14 +139,35 @@ class RowWriter:
         return token if token[:1] == b'"' or token == b"null" else _quoted(token.decode())
 
 
-def _nested(members: Mapping[str, bytes | msgspec.Raw], path: Path) -> bytes | msgspec.Raw | None:
-    value = members.get(path[0])
-    for key in path[1:]:
+def value_at(members: Mapping[str, bytes | msgspec.Raw], place: Steps) -> bytes | msgspec.Raw | None:
+    """Give the JSON text of what stands at a place of an object with some members; None where there is nothing."""
+    value = members.get(str(place[0]))
+    for step in place[1:]:
         text = b"" if value is None else bytes(value)
-        if not text.startswith(b"{"):
-            return None
-        value = members_of(text).get(key)
+        if isinstance(step, int):
+            items = items_of(text) if text.startswith(b"[") else []
+            value = items[step] if -len(items) <= step < len(items) else None
+        else:
+            value = members_of(text).get(step) if text.startswith(b"{") else None
     return value
+
+
+def items_of(array: bytes) -> Sequence[bytes | msgspec.Raw]:
+    """Give the items of a JSON array as the JSON text of each."""
+    try:
+        return _decode_items(array)
+    except (msgspec.MsgspecError, UnicodeError):
+        return [item.encode() for item in _scanned_items(array.decode())]
+
+
+def _scanned_items(array: str) -> Iterator[str]:
+    at = _after_blanks(array, array.index("[") + 1)
+    while array[at] != "]":
+        _, end = _raw_decode(array, at)
+        yield array[at:end]
+        at = _after_blanks(array, end)
+        if array[at] == ",":
+            at = _after_blanks(array, at + 1)
 
 
 def row_writer(config: Mapping[str, Any]) -> RowWriter | None:

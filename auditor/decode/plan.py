@@ -18,14 +18,10 @@ from auditor.decode.service import secrets_of, service_config
 from auditor.errors import ConsumerError
 from auditor.model.environment import BASE, Environment
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
-
-WORKER = Path(__file__).resolve().parent.parent / "worker" / "main.py"
+from auditor.worker_start import inherited, worker_command
 
 #: The working folder and HOME, below the worker's folder, of an environment that is elsewhere.
 ELSEWHERE = "another place"
-
-#: What a worker inherits of our own environment; everything else is set or absent.
-INHERITED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
 LOCALE_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MONETARY", "LC_COLLATE", "LC_MESSAGES")
 
@@ -74,11 +70,10 @@ def make_plan(
     instant = datetime.fromisoformat(environment.clock)
     clock = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()
     variables = with_locale(variables_of(spec, consumer, environment)) | secrets_of(consumer)
-    command = [program, *(["-P"] if program == sys.executable else []), str(WORKER)]
     return Plan(
         consumer=consumer.name,
         program=program,
-        command=tuple(command),
+        command=tuple(worker_command(program)),
         variables=variables,
         config={
             **config_of(spec, consumer, fields, carried, keys, root, clock),
@@ -115,7 +110,7 @@ def variables_of(spec: AuditSpec, consumer: ConsumerSpec, environment: Environme
     varies overrides both.
     """
     base = spec.environment
-    variables = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    variables = inherited()
     if environment.locale != base.locale or not any(name in consumer.env for name in LOCALE_VARIABLES):
         own = {name: value for name, value in consumer.env.items() if name not in LOCALE_VARIABLES}
         variables |= own | {"LANG": environment.locale, "LC_ALL": environment.locale}
@@ -159,7 +154,7 @@ def config_of(
         "root": os.path.abspath(root),
         "folder": os.path.abspath(spec.folder),
         "fields": {name: field.type for name, field in fields.items()},
-        "paths": {name: field.prediction_path for name, field in fields.items()},
+        "paths": {name: field.prediction_path.choices for name, field in fields.items()},
         "reads": {name: target for name, target in consumer.reads.items() if name in fields},
         "receives": consumer.receives,
         "batch": consumer.batch,

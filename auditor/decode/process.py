@@ -17,6 +17,7 @@ from auditor.decode.folders import WORKER, open_folder
 from auditor.decode.plan import ELSEWHERE, Plan
 from auditor.decode.strays import MARK, end_strays, entrust
 from auditor.errors import ConsumerError
+from auditor.worker_start import kill_group, pipe
 
 PIPE_SIZE = 1024 * 1024
 OUTPUT_KEPT = 64 * 1024
@@ -143,8 +144,7 @@ class Process:
         """Kill the whole group, reap it and say how the process ended."""
         if not self._ended:
             # Before it is reaped: its number is then still its own.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._popen.pid, signal.SIGKILL)
+            kill_group(self._popen)
             reason: int = WORDS.unpack_from(self._words)[1]
             self._ended = LEFT_BECAUSE.get(reason) or name_of_exit(self._popen.wait())
         return self._ended
@@ -157,14 +157,6 @@ class Process:
     def close(self) -> None:
         """End the process and give back everything that it held."""
         self._ours.close()
-
-
-def pipe(reads: ExitStack, writes: ExitStack) -> tuple[int, int]:
-    """Open a pipe; each end is closed with a stack of its own."""
-    reading, writing = os.pipe()
-    reads.callback(os.close, reading)
-    writes.callback(os.close, writing)
-    return reading, writing
 
 
 def is_readable(descriptor: int, seconds: float) -> bool:

@@ -17,6 +17,7 @@ from auditor.decode.plan import ELSEWHERE, Plan
 from auditor.decode.provenance import Provenance, readable
 from auditor.errors import ConsumerError
 from auditor.model.decoding import Readiness
+from auditor.model.payload_path import PayloadPath
 
 VERSION_DIGITS = 16
 
@@ -73,6 +74,8 @@ class Report:
             scope=scope,
             scope_note=str(ready.get("scope_note", "")),
             alone=frozenset(ready.get("alone", ())),
+            looks_at={str(name): places_of(places) for name, places in ready.get("looks_at", {}).items()},
+            looks_after=tuple(map(str, ready.get("looks_after", ()))),
             recorded={str(name): tuple(strings) for name, strings in ready.get("recorded", {}).items()},
             functions={str(name): str(word) for name, word in ready.get("functions", {}).items()},
         )
@@ -91,6 +94,11 @@ class Report:
         self.not_fixed = tuple(part for part in VARIED if part in missing)
         self.unconfirmed = tuple(part for part in TOLD if part in {*self.unconfirmed, *later.unconfirmed})
         self.imported |= later.imported
+
+
+def places_of(told: list[list[str | int]] | None) -> PayloadPath | None:
+    """Give the places where a model looks for a field."""
+    return None if told is None else PayloadPath(tuple(map(tuple, told)))
 
 
 def is_as_planned(plan: Plan, ready: dict[str, Any]) -> bool:

@@ -206,7 +206,7 @@ def _source(output: Output, field: FieldSpec) -> Origin:
         return next(iter(output.origins))
     if not output.origins:
         raise LineageError("it is made of no column of a table", "name a column that a source column passes through")
-    own = (field.name.lower(), field.prediction_path.rpartition(".")[2].lower())
+    own = (field.name.lower(), *(str(place[-1]).lower() for place in field.prediction_path.choices))
     named = [origin for name in own for origin in sorted(output.origins) if origin[1] == name]
     if len(set(named)) == 1:
         return named[0]

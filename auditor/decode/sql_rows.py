@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from auditor.decode.payload_rows import Path, PayloadKeys, Role, column_paths, field_paths
+from auditor.decode.payload_rows import PayloadKeys, Role, column_paths, field_paths
 from auditor.decode.sql_filters import dotted, only
 from auditor.decode.sql_gatherings import Gathering
 from auditor.decode.sql_lineage import Lineage
 from auditor.decode.sql_outputs import LineageError, Name, Origin, Output
 from auditor.decode.sql_syntax import Node
+from auditor.model.payload_path import Steps
 from auditor.spec.models import FieldSpec
 
 _HINT = 'add scope = "field", which reads each column alone, or name a model without it'
@@ -77,9 +78,9 @@ class _Rows:
         return [table for table in self.lineage.tables if table not in self.records]
 
     @cached_property
-    def carried(self) -> dict[Origin, dict[Role, list[Path]]]:
+    def carried(self) -> dict[Origin, dict[Role, list[Steps]]]:
         """The columns of the records that payloads carry, with their paths; the fields' own are always among them."""
-        found: dict[Origin, dict[Role, list[Path]]] = {}
+        found: dict[Origin, dict[Role, list[Steps]]] = {}
         for name in self.located:
             source, paths = self.source_of(name), field_paths(self.fields[name], self.keys)
             if found.setdefault(source, paths) != paths:

@@ -236,7 +236,7 @@ def _fields(consumers: Sequence[_Consumer]) -> Iterator[str]:
             shown = path.type or "no type"
             why = "it passes through as it is" if not path.steps else f"what comes out is {shown}"
             yield f"type = {quoted(read.field.type)}  {comment(why)}"
-            if read.field.path is not None:
+            if isinstance(read.field.path, str):
                 yield f"path = {quoted(read.field.path)}  # the source column"
             if read.field.type == "date":
                 yield 'grain = "day"'

@@ -33,7 +33,7 @@ def run_whole(model: Model, engine: str, reads: Sequence[tuple[FieldSpec, str]])
         error = _error(model, engine, reads) if reads else error
         if error:
             return Whole(error=error)
-    keys = frozenset(spec.prediction_path for spec, _ in reads)
+    keys = frozenset(head for spec, _ in reads for head in spec.prediction_path.heads)
     return Whole(refused, scope=_error(model, engine, reads, PayloadKeys(keys, keys)))
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 
 from auditor.drift.sides import Side
-from auditor.drift.stored import create_inputs, stored_reader
+from auditor.drift.stored import create_traits, stored_reader
 from auditor.errors import Refused
-from auditor.model.drift import Dropped
+from auditor.model.drift import Dropped, RunHead
 from auditor.model.figures import plural
 from auditor.spec.contract import field_contract
 from auditor.sql import literal
@@ -32,12 +32,11 @@ class Shared:
 def share_cases(connection: duckdb.DuckDBPyConnection, old: Side, new: Side, *, common: bool) -> Shared:
     """Find what may be compared; Refused where the manifests differ and that is not asked for, or nothing is shared."""
     if old.run.manifest_sha256 == new.run.manifest_sha256:
-        return Shared(tuple(old.spec.fields), old.run.cases.expected, ())
+        return Shared(tuple(old.spec.fields), RunHead.of(old.run).cases, ())
     contracts, fields = _contracts(old, new)
     found, cases = _ids(connection)
     references = [one for field in fields for one in _references(connection, field)]
-    inputs = _inputs(connection, old, new)
-    dropped = (*found, *contracts, *references, *inputs)
+    dropped = (*found, *contracts, *references, *_traits(connection, old, new))
     if not cases or not fields:
         what = "no case is in both" if not cases else "no field has the same contract in both"
         raise Refused(_refusal(old, new, dropped, f"{what}, so there is nothing to compare, with --common neither"))
@@ -113,21 +112,40 @@ def _references(connection: duckdb.DuckDBPyConnection, field: str) -> list[Dropp
     ]
 
 
-def _inputs(connection: duckdb.DuckDBPyConnection, old: Side, new: Side) -> list[Dropped]:
-    """Give the shared cases in which the model was given something else: they are compared, and that is said."""
-    named = [side.name for side in (old, new) if side.spec.cases.input is not None]
-    if len(named) == 1:
-        return [Dropped("", f"only the {named[0]} run says what the model was given (`input`)", 0)]
-    if not named:
-        return []
+#: How a case is said to have another value of each such column, and what a run says that has the column.
+_TRAITS: Final = {
+    "input": ("another input", "what the model was given (`input`)"),
+    "split": ("another split", "which split a case is in"),
+    "locale": ("another locale", "the locale of a case"),
+    "jurisdiction": ("another jurisdiction", "the jurisdiction of a case"),
+}
+
+
+def _traits(connection: duckdb.DuckDBPyConnection, old: Side, new: Side) -> list[Dropped]:
+    """Give the shared cases that have something else beside their values: they are compared, and that is said."""
+    named = {}
     for side in (old, new):
         connection.execute(f"USE {side.name}")
-        create_inputs(connection, side.spec, stored_reader(side.spec, side.folder))
+        named[side.name] = create_traits(connection, side.spec, stored_reader(side.spec, side.folder))
     connection.execute("USE main")
-    query = "SELECT case_id FROM old.inputs o JOIN new.inputs n USING (case_id) WHERE o.input IS DISTINCT FROM n.input"
-    count, cases = _named(connection, query)
-    said = f"shared {'case has' if count == 1 else 'cases have'} another input, with --common compared all the same"
-    return [Dropped("", said, count, cases)] if count else []
+    dropped = []
+    for trait, (other, what) in _TRAITS.items():
+        saying = [name for name, traits in named.items() if trait in traits]
+        if len(saying) == 1:
+            dropped.append(Dropped("", f"only the {saying[0]} run says {what}", 0))
+        elif saying:
+            dropped += _trait_moved(connection, trait, other)
+    return dropped
+
+
+def _trait_moved(connection: duckdb.DuckDBPyConnection, trait: str, other: str) -> list[Dropped]:
+    joined = "SELECT case_id FROM old.traits o JOIN new.traits n USING (case_id)"
+    count, cases = _named(connection, f"{joined} WHERE o.{trait} IS DISTINCT FROM n.{trait}")
+    has, preposition = ("is", "in") if trait == "split" else ("has", "")
+    verb = has if count == 1 else {"is": "are", "has": "have"}[has]
+    said = " ".join(filter(None, (f"shared {'case' if count == 1 else 'cases'} {verb}", preposition, other)))
+    where = ", but for the columns of splits" if trait == "split" else ""
+    return [Dropped("", f"{said}, with --common compared all the same{where}", count, cases)] if count else []
 
 
 def _shares_nothing(connection: duckdb.DuckDBPyConnection, field: str) -> bool:

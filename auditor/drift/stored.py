@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import duckdb
@@ -14,6 +15,7 @@ from auditor.errors import InternalError, StoreError
 from auditor.load.case_rows import create_cases
 from auditor.load.contract import Reader
 from auditor.load.roles import open_roles
+from auditor.load.traits import BOUND, bound_traits, traits_sql
 from auditor.model.run import Run
 from auditor.spec.models import AuditSpec
 from auditor.sql import literal
@@ -36,21 +38,22 @@ def create_run_cases(connection: duckdb.DuckDBPyConnection, run: Run, folder: Pa
     return spec
 
 
-def create_inputs(connection: duckdb.DuckDBPyConnection, spec: AuditSpec, reader: Reader | None) -> None:
-    """Create `inputs` of a run's files: a row per expected case, with the hash of what the model was given."""
+def create_traits(connection: duckdb.DuckDBPyConnection, spec: AuditSpec, reader: Reader | None) -> tuple[str, ...]:
+    """Create `traits` of a run's files: a row per expected case, with what it has beside its values; name its columns.
+
+    They are those of `auditor.load.traits.BOUND`, NULL where the cases do not have them.
+    """
     roles = open_roles(spec, connection, False, reader)
+    names = bound_traits(spec, roles.predictions, roles.references)
     try:
-        asserted, sent = (
-            f"SELECT id, min(input) AS input FROM {role.scan(connection, ('id', 'input'), numbered=False)} GROUP BY id"
-            for role in (roles.references, roles.predictions)
-        )
-        connection.execute(
-            "CREATE OR REPLACE TABLE inputs AS SELECT id AS case_id, hash(coalesce(r.input, p.input)) AS input "
-            f"FROM ({asserted}) r LEFT JOIN ({sent}) p USING (id)"
-        )
+        given = ", ".join(f"hash({name}) AS {name}" if name in names else f"NULL::UBIGINT AS {name}" for name in BOUND)
+        ids = f"(SELECT DISTINCT id FROM {roles.references.scan(connection, ('id',), numbered=False)})"
+        source = traits_sql(roles.predictions, roles.references, connection, names) if names else ids
+        connection.execute(f"CREATE OR REPLACE TABLE traits AS SELECT id AS case_id, {given} FROM {source}")
     finally:
         roles.references.release()
         roles.predictions.release()
+    return names
 
 
 def show(connection: duckdb.DuckDBPyConnection, folder: Path, name: str) -> None:
@@ -86,11 +89,18 @@ def stored_spec(run: Run, folder: Path) -> AuditSpec:
     )
 
 
+@lru_cache(maxsize=4096)
+def digest_of(file: Path, state: tuple[int, ...]) -> str:
+    """Give the sha256 of a file, which is read once for as long as its `state` (where, how long, when) is the same."""
+    with file.open("rb") as kept:
+        return hashlib.file_digest(kept, "sha256").hexdigest()
+
+
 def _check_content(file: Path, sha256: str) -> None:
     """Hold an input that a run has kept against the digest of what it read; StoreError where it is another."""
     try:
-        with file.open("rb") as kept:
-            found = hashlib.file_digest(kept, "sha256").hexdigest()
+        state = file.stat()
+        found = digest_of(file, (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
     except OSError as error:
         raise StoreError(f"{file}: cannot be read: {error.strerror}") from error
     if found != sha256:

@@ -6,6 +6,7 @@ from datetime import date
 
 from auditor.findings.dependence_words import COMPONENTS, Words
 from auditor.findings.words import listed
+from auditor.judge.keys import refused_value
 from auditor.model.dependence import Answer, Mover
 from auditor.model.environment import Environment
 
@@ -70,4 +71,7 @@ def _said(answer: Answer) -> str:
     if answer.text is not None:
         text = answer.text.partition(":")[2] or "an empty text"
         return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+    refused = refused_value(answer.error)
+    if refused is not None:
+        return f"{refused}, which is none of the field's type,"
     return {"n": "no value", "r": "an error", "d": "a row filtered out", "c": "a crash"}[answer.letter]

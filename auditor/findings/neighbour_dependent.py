@@ -10,6 +10,7 @@ from auditor.findings.census import Census
 from auditor.findings.draft import Draft, Role, fingerprint
 from auditor.findings.strings import pick
 from auditor.findings.witnesses import WITNESSES
+from auditor.judge.keys import refused_value
 from auditor.model.dependence import Answer
 from auditor.model.figures import plural
 from auditor.model.neighbours import Moved, NeighbourMove, NeighbourProbe
@@ -162,7 +163,8 @@ def _why(answer: Answer) -> str:
 
 
 def _shown(answer: Answer) -> str:
-    return answer.text or STATUS_OF[answer.letter]
+    refused = refused_value(answer.error)
+    return answer.text or STATUS_OF[answer.letter] + ("" if refused is None else f" as {refused}")
 
 
 def company_cause(field_type: str, code: Moved) -> str:

@@ -10,17 +10,22 @@ from auditor.findings.causes import CAUSES
 from auditor.findings.census import Census, status_of
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.versions import version_pairs
+from auditor.model.verdicts import STATUS_OF
 
 CODE: Final = "version-drift"
 
 #: Parts that differ and are named.
 _SHOWN: Final = 4
 
-#: How versions that both give no value differ: one raises, the other returns nothing or drops the row.
-_OTHERWISE: Final = "refused otherwise"
-
-_REFUSED: Final = "('r', 'n', 'd')"
-_NOT_READ: Final = "('r', 'n', 'd', 'c', 't')"
+#: What a version does with a string that it gives no value for, by the letter of its outcome.
+_DOES: Final = {
+    "r": "rejects",
+    "n": "gives no value for",
+    "d": "drops the row of",
+    "c": "crashes on",
+    "t": "takes too long for",
+}
+_NOT_READ: Final = sql.texts(_DOES)
 
 
 def find_version_drift(census: Census) -> Iterator[Draft]:
@@ -31,12 +36,11 @@ def find_version_drift(census: Census) -> Iterator[Draft]:
         patterns = (
             (left, f"{first} = 'v' AND {second} IN {_NOT_READ}"),
             (right, f"{second} = 'v' AND {first} IN {_NOT_READ}"),
-            (None, f"{first} <> {second} AND {first} IN {_REFUSED} AND {second} IN {_REFUSED}"),
         )
         for reader, groups in patterns:
-            query = f"SELECT DISTINCT field FROM f_groups WHERE form <> 'null' AND {groups} ORDER BY field"
-            for (field,) in census.query(query):
+            for (field,) in census.query(f"SELECT DISTINCT field FROM f_groups WHERE {groups} ORDER BY field"):
                 yield _of_acceptance(census, field, (left, right), reader, groups)
+        yield from _of_refusals(census, left, right)
 
 
 def _of_values(census: Census, left: int, right: int) -> Iterator[Draft]:
@@ -61,19 +65,27 @@ def _of_values(census: Census, left: int, right: int) -> Iterator[Draft]:
         )
 
 
-def _of_acceptance(census: Census, field: str, pair: tuple[int, int], reader: int | None, groups: str) -> Draft:
-    before, after = census.numbered(pair)
-    if reader is None:
-        return _draft(
+def _of_refusals(census: Census, left: int, right: int) -> Iterator[Draft]:
+    """Draft the strings that neither reads, and each refuses in another way: the verdict of their cases moves."""
+    before, after = census.numbered((left, right))
+    first, second = status_of(left), status_of(right)
+    query = f"SELECT DISTINCT field, {first}, {second} FROM f_groups WHERE {first} <> {second}"
+    query += f" AND {first} IN {_NOT_READ} AND {second} IN {_NOT_READ} ORDER BY ALL"
+    for field, was, became in census.query(query):
+        yield _draft(
             census,
             field,
             (before, after),
-            pattern=_OTHERWISE,
-            title=f"{before} and {after} refuse the same {field} in different ways",
-            detail="Neither gives a value; where one raises an error, the other returns nothing or drops the row.",
+            pattern=f"{STATUS_OF[was]}, {STATUS_OF[became]}",
+            title=f"{before} {_DOES[was]} {field} strings that {after} {_DOES[became]}",
+            detail="Neither gives a value, and what happens to the record is another thing.",
             fixes=(f"Let both versions answer alike where {field} cannot be read: raise, or return nothing.",),
-            groups=f"form <> 'null' AND {groups}",
+            groups=f"{first} = {sql.text(was)} AND {second} = {sql.text(became)}",
         )
+
+
+def _of_acceptance(census: Census, field: str, pair: tuple[int, int], reader: int, groups: str) -> Draft:
+    before, after = census.numbered(pair)
     able, unable = (before, after) if reader == pair[0] else (after, before)
     return _draft(
         census,
@@ -87,7 +99,7 @@ def _of_acceptance(census: Census, field: str, pair: tuple[int, int], reader: in
             " the other.",
             "Ask the model for a form that both versions read.",
         ),
-        groups=f"form <> 'null' AND {groups}",
+        groups=groups,
     )
 
 

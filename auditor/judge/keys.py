@@ -30,6 +30,7 @@ KEY_OF_TYPE: dict[str, KeyFunction] = {
     "identifier": identifier_key,
 }
 
+_UNEXPECTED: Final = "unexpected type: "
 _WHOLE: Final = re.compile(r"-?[0-9]+(\.0*)?")
 _TRUTHS: Final = frozenset({"int:0", "int:1", "text:true", "text:false", "text:True", "text:False"})
 
@@ -54,7 +55,18 @@ def unexpected_type(field: FieldSpec, text: str) -> str:
     shown = text if len(text) <= 120 else f"{text[:100]}… ({len(text)} characters)"
     bounds = f" within {field.minimum}..{field.maximum}" if field.type == "ordinal" else ""
     unit = f" in {field.unit}, nor in a unit that is known to convert to it" if field.type == "quantity" else ""
-    return f"unexpected type: {shown} is no {field.type}{bounds}{unit}{_what_to_do(field, text)}"
+    return f"{_UNEXPECTED}{shown} is no {field.type}{bounds}{unit}{_what_to_do(field, text)}"
+
+
+def refused_value(error: str | None) -> str | None:
+    """Give the tagged text of a value that is none of its field's type, from the error that `unexpected_type` made.
+
+    >>> refused_value(unexpected_type(FieldSpec(name="po", type="identifier"), "int:123"))
+    'int:123'
+    """
+    if error is None or not error.startswith(_UNEXPECTED):
+        return None
+    return error.removeprefix(_UNEXPECTED).partition(" is no ")[0]
 
 
 def _what_to_do(field: FieldSpec, text: str) -> str:
@@ -62,8 +74,13 @@ def _what_to_do(field: FieldSpec, text: str) -> str:
     kind = field.type
     if tag == "decimal" and kind in ("integer", "ordinal") and _WHOLE.fullmatch(content):
         return ': return an int (in pandas the dtype Int64), or set type = "decimal" for the field'
+    if kind == "identifier":
+        return ": return text, as its references are: a number has lost its leading zeros" if tag == "int" else ""
+    if kind == "category" and field.members == "mixed":
+        return ": return the number, or True or False, that its references name" if tag == "text" else ""
     if kind == "category":
-        whole = ', or write members = "integer" for the field' if tag == "int" else ""
+        whole = ', or write members = "integer" or "mixed" for the field' if tag == "int" else ""
+        whole = ', or write members = "mixed" for the field' if tag == "bool" else whole
         return f": return text, as its references are{whole}" if field.members != "integer" else ""
     if kind == "boolean" and text in _TRUTHS:
         return ": return True or False"
@@ -84,7 +101,7 @@ def fast_key_sql(field: FieldSpec, column: str) -> str:
         return _when(f"regexp_full_match({column}, 'date:{SOUND_DATE}')", f"substr({column}, 6)")
     if field.type == "boolean":
         return f"CASE {column} WHEN 'bool:true' THEN 'true' WHEN 'bool:false' THEN 'false' END"
-    if field.type in ("category", "identifier") and field.members != "integer":
+    if field.type in ("category", "identifier") and field.members in (None, "text"):
         return _when(f"starts_with({column}, 'text:')", column)
     if field.type == "integer" and field.grain is None:
         return _when(f"regexp_full_match({column}, 'int:(0|-?[1-9][0-9]*)')", f"substr({column}, 5)")

@@ -9,6 +9,7 @@ from auditor.judge.escape import ESCAPED, escaped
 from auditor.judge.keys import grain_key, unexpected_type
 from auditor.judge.moments import SOUND_DATE
 from auditor.judge.numbers import LONGEST_NUMBER, number
+from auditor.judge.texts import is_mixed, mixed_member
 from auditor.spec.models import FieldSpec
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -63,6 +64,8 @@ def _tagged(field: FieldSpec, content: str, token: str) -> str | None:
         return None
     if kind == "category" and field.members == "integer":
         return _integer(content)
+    if is_mixed(field) and mixed_member(content) != f"text:{content}":
+        return mixed_member(content)
     if kind in ("category", "identifier"):
         return _text(content, token)
     if kind == "date":
@@ -121,6 +124,8 @@ def fast_typed_sql(field: FieldSpec, token: str) -> str:
     rewritten = f"contains({token}, '\\') OR starts_with({token}, '\"{ESCAPED}')"
     plain_string = f"starts_with({token}, '\"') AND NOT ({rewritten})"
     content = f"substr({token}, 2, length({token}) - 2)"
+    if field.members == "mixed":
+        return "NULL::VARCHAR"
     if field.type in ("category", "identifier") and field.members != "integer":
         return f"CASE WHEN {plain_string} THEN 'text:' || {content} END"
     if field.type == "boolean":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from auditor.load.loaded import Loaded
 from auditor.load.pairs import wide_sql
-from auditor.load.prompts import prompts_sql
+from auditor.load.traits import bound_traits, traits_sql
 from auditor.model.lock import CaseDigests
 from auditor.spec.models import AuditSpec
 
@@ -29,6 +29,13 @@ SAMPLED: Final = 1_000
 BUCKETS: Final = 1_024
 
 PROMPT: Final = "prompt"
+#: Columns of what a case has beside its references; no key of a spec is spelled like the later ones.
+COLUMN_OF: Final = {
+    "input": PROMPT,
+    "split": "[cases] split",
+    "locale": "[cases] locale",
+    "jurisdiction": "[cases] jurisdiction",
+}
 NO_VALUE: Final = "-"
 
 _PRIME: Final = 2_147_483_647
@@ -86,16 +93,17 @@ def _create_digests(spec: AuditSpec, loaded: Loaded, connection: duckdb.DuckDBPy
         references.value("value" if long else f"v{numbers[name]}", f"r.v{numbers[name]}").as_token() for name in fields
     ]
     source = f"{wide_sql(references, connection, spec.fields, False)} AS r"
-    if spec.cases.input is not None:
-        tokens.append("to_json(input)::VARCHAR")
-        source += f" JOIN {prompts_sql(loaded.predictions, references, connection)} USING (id)"
+    traits = bound_traits(spec, loaded.predictions, references)
+    if traits:
+        tokens += [f"to_json(t.{name})::VARCHAR" for name in traits]
+        source += f" JOIN {traits_sql(loaded.predictions, references, connection, traits)} AS t USING (id)"
     texts = ", ".join(f"md5(id || '=' || {token})[1:8] AS c{number}" for number, token in enumerate(tokens))
     try:
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {_TABLE} AS SELECT id, {texts} FROM {source}")
     finally:
         loaded.predictions.release()
         references.release()
-    return (*fields, PROMPT) if spec.cases.input is not None else tuple(fields)
+    return (*fields, *(COLUMN_OF[name] for name in traits))
 
 
 def _drop(connection: duckdb.DuckDBPyConnection) -> None:

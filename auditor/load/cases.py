@@ -32,9 +32,9 @@ from auditor.load.pairs import (
     take_unrelated,
 )
 from auditor.load.parts import RoleTable
-from auditor.load.prompts import prompts_sha256
 from auditor.load.roles import Roles, open_roles
 from auditor.load.splits import create_splits, gold_in_input, gold_notes, split_notes
+from auditor.load.traits import traits_sha256
 from auditor.model.run import CaseCounts
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec
@@ -107,7 +107,7 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
             gold_in_input=gold,
             sources=(*_sources(predictions), *_sources(references)),
             manifest_rows_sha256=manifest.sha256(),
-            prompts_sha256=prompts_sha256(spec, predictions, references, connection),
+            traits_sha256=traits_sha256(spec, predictions, references, connection),
             carried=_carried(roles, connection, tuple(spec.fields)),
             rows_read={"predictions": predictions.count, "references": references.count},
             predictions=predictions,
@@ -133,11 +133,12 @@ def _load_arm(
     finish_tokens(connection)
     check_conservation(connection, spec.fields, expected)
     cases = _case_counts(connection, expected, unrelated)
-    finish_reasons = _finish_reasons(predictions, references, connection)
+    finishes = _finishes(predictions, references, connection)
     blocked = blocked_classes(predictions, references, connection, cases)
     if name is not None:
         set_apart(connection, name)
-    return ArmCases(name, cases, blocked, finish_reasons, load_notes(predictions, finish_reasons), predictions)
+    finish_reasons = {reason: sum(outcomes.values()) for reason, outcomes in finishes.items()}
+    return ArmCases(name, cases, blocked, finish_reasons, load_notes(predictions, finishes), predictions)
 
 
 def _sum(counts: Sequence[CaseCounts]) -> CaseCounts:
@@ -187,18 +188,24 @@ def _case_counts(connection: duckdb.DuckDBPyConnection, expected: int, unrelated
     return CaseCounts(expected=expected, judged=counts.get("judged", 0), unrelated=unrelated, **blocked)
 
 
-def _finish_reasons(
+def _finishes(
     predictions: RoleTable, references: RoleTable, connection: duckdb.DuckDBPyConnection
-) -> dict[str, int]:
+) -> dict[str, dict[str, int]]:
+    """Count the completions of expected cases by their finish reason and by what became of them."""
     if not predictions.layout.finish:
         return {}
-    completions = predictions.scan(connection, ("id", "finish"))
+    completions = predictions.scan(connection, ("id", "finish", "outcome"))
     expected = references.scan(connection, ("id",))
     found = connection.execute(
-        f"SELECT finish, count(*) FROM (SELECT id, coalesce(min(finish), '') AS finish FROM {completions} GROUP BY id) "
-        f"SEMI JOIN (SELECT id FROM {expected}) USING (id) GROUP BY finish ORDER BY finish"
+        "SELECT finish, outcome, count(*) FROM "
+        "(SELECT id, coalesce(min(finish), '') AS finish, min(outcome) AS outcome "
+        f"FROM {completions} GROUP BY id) SEMI JOIN (SELECT id FROM {expected}) USING (id) "
+        "GROUP BY finish, outcome ORDER BY finish, count(*) DESC, outcome"
     )
-    return dict(found.fetchall())
+    finishes: dict[str, dict[str, int]] = {}
+    for finish, outcome, count in found.fetchall():
+        finishes.setdefault(finish, {})[outcome] = count
+    return finishes
 
 
 def _carried(roles: Roles, connection: duckdb.DuckDBPyConnection, fields: Sequence[str]) -> frozenset[str] | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from auditor.load.contract import Contract
-from auditor.load.finish import outcome_of
 from auditor.model.figures import plural
 
 if TYPE_CHECKING:
@@ -44,16 +43,17 @@ class Census:
         self.kinds.setdefault(kind, Counter())[name] += 1
 
 
-def load_notes(predictions: RoleTable, finish_reasons: Mapping[str, int]) -> tuple[str, ...]:
-    """Say which finish reasons were met and what each means here, and how payloads were read."""
+def load_notes(predictions: RoleTable, finishes: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
+    """Say which finish reasons were met and what became of their completions, and how payloads were read."""
     layout = predictions.layout
     notes = []
-    if finish_reasons:
+    if finishes:
         said = []
-        for reason, count in sorted(finish_reasons.items(), key=lambda item: (-item[1], item[0])):
-            outcome = outcome_of(reason, layout.assume_finish, layout.contract.outcomes)
+        for reason, outcomes in sorted(finishes.items(), key=lambda item: (-sum(item[1].values()), item[0])):
             assumed = f" taken for {layout.assume_finish[:_LONGEST]}" if not reason and layout.assume_finish else ""
-            said.append(f"{reason[:_LONGEST] or 'none'}{assumed} {count:,} ({outcome})")
+            became = [f"{name} {count:,}" if len(outcomes) > 1 else name for name, count in outcomes.items()]
+            count = sum(outcomes.values())
+            said.append(f"{reason[:_LONGEST] or 'none'}{assumed} {count:,} ({', '.join(became)})")
         more = f" and {len(said) - 2 * _SHOWN} more" if len(said) > 2 * _SHOWN else ""
         notes.append(f"finish reasons met: {', '.join(said[: 2 * _SHOWN])}{more}")
     if others := sum(part.left_out for part in predictions.parts):
@@ -62,14 +62,17 @@ def load_notes(predictions: RoleTable, finish_reasons: Mapping[str, int]) -> tup
     for part in predictions.parts:
         for own in part.censuses.values():
             census.add(own)
-    return (*notes, *census_notes(census, layout.contract))
+    return (*notes, *census_notes(census, layout.contract, ", graded or not" if others else ""))
 
 
-def census_notes(census: Census, contract: Contract) -> tuple[str, ...]:
-    """Say in a sentence who read the payloads and what another reader would recover; in another what they held."""
+def census_notes(census: Census, contract: Contract, whose: str = "") -> tuple[str, ...]:
+    """Say in a sentence who read the payloads and what another reader would recover; in another what they held.
+
+    `whose` says of what is counted that more completions are in it than those of the cases.
+    """
     if not census.ended:
         return ()
-    said = f"payload: of {plural(census.ended, 'completion')} that ended cleanly, {census.taken:,} are read by "
+    said = f"payload: of {plural(census.ended, 'completion')} that ended cleanly{whose}, {census.taken:,} are read by "
     said += f"the {contract.payload} reader ({100 * census.taken / census.ended:.1f} %)"
     if contract.payload != "strict":
         said += f", {census.strict:,} by a strict one"
@@ -81,5 +84,5 @@ def census_notes(census: Census, contract: Contract) -> tuple[str, ...]:
     for kind, names in sorted(census.kinds.items()):
         listed = ", ".join(f"{name[:_LONGEST]} {count:,}" for name, count in names.most_common(_SHOWN))
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        notes.append(f"payload: {kind}, in what was read: {listed}{more}")
+        notes.append(f"payload: {kind}, in what was read{whose}: {listed}{more}")
     return tuple(notes)

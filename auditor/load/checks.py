@@ -37,8 +37,8 @@ def require_sent(predictions: RoleTable, references: RoleTable, connection: duck
     mistakes = [
         Mistake(
             ", ".join(part.file.name for part in predictions.parts),
-            f"no completion has the key {path!r} of the field {name!r}, and no reference",
-            among(path, keys),
+            f"no completion has the key {path.text!r} of the field {name!r}, and no reference",
+            among(path.heads[0], keys),
         )
         for name, path in paths.items()
         if not has_path(referred, path)

@@ -13,11 +13,12 @@ import duckdb
 from auditor.errors import LoadError, Mistake
 from auditor.load.cells import data_start, delimiter_of, line_at, read_rows
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import outcome_sql
+from auditor.load.finish import NO_FAILURE, outcome_sql
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
 from auditor.load.tokens import ESCAPED, escaped_sql, path_literal, string_token
+from auditor.model.payload_path import PayloadPath, Steps
 from auditor.sql import literal
 
 if TYPE_CHECKING:
@@ -43,15 +44,25 @@ class ColumnarFile:
             self.names, self.count, self.relation, self.release = _open_delimited(file, connection)
             self.types = ["VARCHAR"] * len(self.names)
 
-    def value(self, path: str) -> Value | None:
-        """Give the value at a path: the column of that name, or a member of a nested column."""
-        if path in self.names:
-            index = self.names.index(path)
-            return typed_value(f"c{index}", self.types[index])
-        first, _, rest = path.partition(".")
-        if not rest or first not in self.names or self.file.format != "parquet":
+    def column(self, name: str) -> Value | None:
+        """Give the values of a column, None where there is none of that name."""
+        return self._at((name,))
+
+    def value(self, path: PayloadPath) -> Value | None:
+        """Give the value at a path: of each row the first of its places that has one, be it a column or in a column."""
+        found = [value for place in path.choices if (value := self._at(place)) is not None]
+        if len(found) < 2:
+            return found[0] if found else None
+        return Value(f"coalesce({', '.join(value.as_token() for value in found)})", token=True)
+
+    def _at(self, place: Steps) -> Value | None:
+        first, *rest = place
+        if first not in self.names or (rest and self.file.format != "parquet"):
             return None
-        member = f"c{self.names.index(first)}" + "".join(f"[{literal(key)}]" for key in rest.split("."))
+        index = self.names.index(str(first))
+        if not rest:
+            return typed_value(f"c{index}", self.types[index])
+        member = f"c{index}" + "".join(f"[{_subscript(step)}]" for step in rest)
         try:
             described = self.connection.execute(f"DESCRIBE SELECT {member} FROM {self.relation(self.connection)}")
         except duckdb.BinderException:
@@ -66,6 +77,11 @@ class ColumnarFile:
                 value = typed_value(f"c{index}", self.types[index])
                 return Value(value.sql)
         return None
+
+
+def _subscript(step: str | int) -> str:
+    """Write a step into a nested column; DuckDB counts items from 1, and from the end with negative numbers."""
+    return literal(step) if isinstance(step, str) else str(step + 1 if step >= 0 else step)
 
 
 def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, excluded: frozenset[str]) -> Part:
@@ -83,8 +99,8 @@ def open_columnar(columnar: ColumnarFile, layout: Layout, payloads: bool, exclud
     carried = None
     if layout.form == "long":
         _add(columns, "field", columnar.text(["field"]))
-        _add(columns, "value", columnar.value(layout.role))
-        _add(columns, "other", columnar.value(layout.other) if layout.other else None)
+        _add(columns, "value", columnar.column(layout.role))
+        _add(columns, "other", columnar.column(layout.other) if layout.other else None)
     else:
         layout = _with_paths(columnar, layout)
         for index, (path,) in enumerate(layout.fields.values()):
@@ -147,9 +163,11 @@ def _add_outcome(columns: dict[str, Value], columnar: ColumnarFile, layout: Layo
         outcome = f"CASE WHEN {given} THEN 'refused' ELSE {outcome} END"
         columns["why"] = Value(f"CASE WHEN {given} THEN 'a refusal in the reply' END")
     if error:
-        outcome = f"CASE WHEN {error.sql} IS NOT NULL AND {error.sql} <> '' THEN 'transport' ELSE {outcome} END"
+        is_status = f"regexp_full_match({error.sql}, '{NO_FAILURE}')"
+        failed = f"{error.sql} IS NOT NULL AND {error.sql} <> '' AND NOT {is_status}"
+        outcome = f"CASE WHEN {failed} THEN 'transport' ELSE {outcome} END"
         said = columns["why"].sql if refusal else "NULL"
-        columns["why"] = Value(f"coalesce(nullif({error.sql}, ''), {said})")
+        columns["why"] = Value(f"CASE WHEN {failed} THEN {error.sql} ELSE {said} END")
     if finish or error or refusal:
         columns["outcome"] = Value(outcome)
 

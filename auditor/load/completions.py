@@ -18,6 +18,7 @@ from auditor.load.payload import PayloadReader
 from auditor.load.rows import RawValues, Rows, arms_of, case_columns, errors_of, outcomes_of, part_of, trait_columns
 from auditor.load.spool import Spool
 from auditor.load.tokens import escape_surrogates
+from auditor.model.payload_path import payload_path
 
 _BATCH = 10_000
 _SHOWN = 100
@@ -38,7 +39,8 @@ def _rows(columnar: ColumnarFile, layout: Layout) -> Iterator[Rows]:
     names = [layout.id, *layout.locale, *layout.jurisdiction, *layout.outcome_names, *layout.trait_names]
     names.append(layout.completion)
     selected = ", ".join(
-        value.as_token() if (value := columnar.value(name)) is not None else "CAST(NULL AS VARCHAR)" for name in names
+        value.as_token() if (value := columnar.value(payload_path(name))) is not None else "CAST(NULL AS VARCHAR)"
+        for name in names
     )
     row = 1
     with closing(columnar.connection.cursor()) as cursor:  # others use the connection meanwhile

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from auditor.load.finish import OUTCOME_OF_FINISH, outcomes_by_reason
-from auditor.spec.models import AuditSpec
+from auditor.model.payload_path import PayloadPath, payload_path
+from auditor.spec.models import AuditSpec, FieldSpec
 
 #: What a function of the spec's own makes of texts: for each a JSON text, or None and why there is none.
 Reader = Callable[[Sequence[str]], Sequence[tuple[str | None, str]]]
@@ -14,7 +15,7 @@ Reader = Callable[[Sequence[str]], Sequence[tuple[str | None, str]]]
 
 @dataclass(frozen=True)
 class Contract:
-    """How replies are read, as the spec says; `fields` maps each field to its type."""
+    """How replies are read, as the spec says; `types` maps each field to what its JSON types depend on."""
 
     payload: str = "strict"
     extra: str = "allow"
@@ -24,11 +25,16 @@ class Contract:
     types: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=lambda: OUTCOME_OF_FINISH)  # of finish reasons
     reader: Reader | None = None
-    not_judged: tuple[str, ...] = ()  # paths of what a payload may hold beside the fields
+    not_judged: tuple[PayloadPath, ...] = ()  # of what a payload may hold beside the fields
 
 
 #: The contract of a spec that says nothing.
 STRICT = Contract()
+
+
+def _kind_of(field: FieldSpec) -> str:
+    """Name what decides which JSON types a field's values have: its type, and the members of a category."""
+    return field.type if field.members in (None, "text") else f"{field.type}: {field.members}"
 
 
 def contract_of(spec: AuditSpec, reader: Reader | None) -> Contract:
@@ -40,8 +46,8 @@ def contract_of(spec: AuditSpec, reader: Reader | None) -> Contract:
         duplicate_keys=cases.duplicate_keys,
         constants=cases.constants,
         json_types=cases.json_types,
-        types={name: one.type for name, one in spec.fields.items()},
+        types={name: _kind_of(one) for name, one in spec.fields.items()},
         outcomes=outcomes_by_reason(cases.finish_reasons),
         reader=reader,
-        not_judged=tuple(spec.not_judged.values()),
+        not_judged=tuple(map(payload_path, spec.not_judged.values())),
     )

@@ -82,6 +82,27 @@ def scan_value(text: str, position: int) -> int:
         raise json.JSONDecodeError("a value is expected", text, int(stop.value or position)) from stop
 
 
+def items(source: str) -> list[str]:
+    """Give the source texts of the items of a JSON array; ValueError where it is none."""
+    position = _skip(source, 0)
+    if source[position : position + 1] != "[":
+        raise json.JSONDecodeError("is not a JSON array", source, position)
+    found: list[str] = []
+    position = _skip(source, position + 1)
+    if source[position : position + 1] == "]":
+        return found
+    while True:
+        end = scan_value(source, position)
+        found.append(source[position:end])
+        position = _skip(source, end)
+        mark = source[position : position + 1]
+        if mark == "]":
+            return found
+        if mark != ",":
+            raise json.JSONDecodeError("',' or ']' is expected", source, position)
+        position = _skip(source, position + 1)
+
+
 def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in _SPACE:
         position += 1

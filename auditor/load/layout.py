@@ -10,12 +10,13 @@ from auditor.errors import LoadError, Mistake
 from auditor.load.contract import STRICT, Contract
 from auditor.load.files import SourceFile, mistake, near_hint
 from auditor.load.json_lines import all_keys
+from auditor.model.payload_path import PayloadPath, payload_path
 from auditor.spec.models import AuditSpec, FieldSpec
 
 Role = Literal["prediction", "reference"]
 Form = Literal["columns", "long", "completions"]
 
-_FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
+FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
 
 #: What a case may have beside its values: keys of the spec that name a column.
 TRAITS = ("split", "input")
@@ -35,7 +36,7 @@ class Layout:
     role: Role
     form: Form
     id: str
-    fields: dict[str, tuple[str, ...]]
+    fields: dict[str, tuple[PayloadPath, ...]]
     locale: tuple[str, ...]
     jurisdiction: tuple[str, ...]
     finish: tuple[str, ...] = ()
@@ -92,7 +93,7 @@ def layout_of(
         fields=fields,
         locale=(cases.locale,) if cases.locale else ("locale",),
         jurisdiction=(cases.jurisdiction,) if cases.jurisdiction else ("jurisdiction",),
-        finish=_outcome_names(cases.finish, _FINISH_NAMES if completions else (), role),
+        finish=_outcome_names(cases.finish, FINISH_NAMES if completions else (), role),
         error=_outcome_names(cases.error, ("error",) if completions else (), role),
         completion=(cases.completion or "completion") if completions else "",
         assume_finish=cases.assume_finish,
@@ -109,17 +110,17 @@ def layout_of(
     return layout
 
 
-def _paths(field: FieldSpec, role: Role, both: bool) -> tuple[str, ...]:
+def _paths(field: FieldSpec, role: Role, both: bool) -> tuple[PayloadPath, ...]:
     """Give the paths where a value may be: a flat table names by the field what a payload holds under a dotted path."""
+    path, own = field.prediction_path, payload_path(field.name)
     if role == "prediction":
-        path = field.prediction_path
-        return (path, field.name) if "." in path and path != field.name else (path,)
-    if field.reference_path:
-        return (field.reference_path,)
-    return (field.name,) if both else tuple(dict.fromkeys((field.name, field.prediction_path)))
+        return (path, own) if path.is_nested and path != own else (path,)
+    if field.reference_places is not None:
+        return (field.reference_places,)
+    return (own,) if both else tuple(dict.fromkeys((own, path)))
 
 
-def reference_paths(fields: Mapping[str, FieldSpec]) -> dict[str, tuple[str, ...]]:
+def reference_paths(fields: Mapping[str, FieldSpec]) -> dict[str, tuple[PayloadPath, ...]]:
     """Give the paths where the references of a log may be."""
     return {name: _paths(field, "reference", False) for name, field in fields.items()}
 
@@ -130,7 +131,7 @@ def _outcome_names(given: str | None, usual: tuple[str, ...], role: Role) -> tup
     return (given,) if given else usual
 
 
-def _form(spec: AuditSpec, role: Role, fields: dict[str, tuple[str, ...]], names: Sequence[str]) -> Form:
+def _form(spec: AuditSpec, role: Role, fields: dict[str, tuple[PayloadPath, ...]], names: Sequence[str]) -> Form:
     if role == "prediction" and spec.cases.completion:
         return "completions"
     found = [any(has_path(names, path) for path in paths) for paths in fields.values()]
@@ -143,9 +144,9 @@ def _form(spec: AuditSpec, role: Role, fields: dict[str, tuple[str, ...]], names
     return "columns"
 
 
-def has_path(names: Sequence[str], path: str) -> bool:
-    """Whether a header can hold the dotted path: the whole path, or its first key, is a column."""
-    return path in names or path.partition(".")[0] in names
+def has_path(names: Sequence[str], path: PayloadPath) -> bool:
+    """Whether a header can hold the path: a key that it begins with is a column."""
+    return any(head in names for head in path.heads)
 
 
 def require_named(file: SourceFile, layout: Layout, names: Collection[str]) -> None:
@@ -165,8 +166,8 @@ def absent_fields(file: SourceFile, layout: Layout, absent: Sequence[str], names
         [
             Mistake(
                 file.name,
-                f"no column {layout.fields[name][0]!r} for the {layout.role} of the field {name!r}",
-                among(layout.fields[name][0], names),
+                f"no column {layout.fields[name][0].text!r} for the {layout.role} of the field {name!r}",
+                among(layout.fields[name][0].heads[0], names),
             )
             for name in absent
         ]

@@ -63,7 +63,7 @@ class Loaded:
     predictions: RoleTable = field(repr=False, compare=False)
     references: RoleTable = field(repr=False, compare=False)
     gold_in_input: dict[str, int] = field(default_factory=dict)  # by field, cases whose input holds the reference
-    prompts_sha256: str = ""  # empty where the cases give no prompts
+    traits_sha256: dict[str, str] = field(default_factory=dict)  # of what else the manifest binds, by its name there
     notes: tuple[str, ...] = ()  # which finish reasons were met, how payloads were read, and what cases are in
 
     def case_at(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[int]) -> dict[int, str]:

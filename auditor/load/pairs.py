@@ -9,6 +9,7 @@ from auditor.errors import InternalError
 from auditor.load.identity import reference_value
 from auditor.load.parts import RoleTable, Value
 from auditor.load.tokens import lower_case_escapes_sql
+from auditor.load.traits import PLACED_TYPES
 from auditor.sql import literal
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, FieldSpec]
 
-_PLACED_TYPES = ("date", "datetime")
 _NONE = "CAST(NULL AS VARCHAR)"
 _JUDGED = "p.outcome = 'judged' AND r.id IS NOT NULL"
 
@@ -123,7 +123,7 @@ def take_unrelated(connection: duckdb.DuckDBPyConnection, ids: int, predictions:
 def _field_keys(predictions: RoleTable, references: RoleTable, index: int, field: FieldSpec) -> FieldKeys:
     columns: tuple[str, ...] = (f"p{index}", f"r{index}")
     expressions: tuple[str, ...] = (judged_value(index), f"r.v{index}")
-    if field.type in _PLACED_TYPES:
+    if field.type in PLACED_TYPES:
         place = place_sql("coalesce(r.locale, p.locale)", "coalesce(r.jurisdiction, p.jurisdiction)")
         given = f"coalesce({', '.join(expressions)}) IS NOT NULL"
         columns, expressions = (*columns, f"l{index}"), (*expressions, f"CASE WHEN {given} THEN {place} END")
@@ -212,7 +212,7 @@ def create_pairs_of_aligned_sources(
 
 
 def _has_place(fields: Fields, names: frozenset[str]) -> bool:
-    return bool(names & {"locale", "jurisdiction"}) and any(f.type in _PLACED_TYPES for f in fields.values())
+    return bool(names & {"locale", "jurisdiction"}) and any(f.type in PLACED_TYPES for f in fields.values())
 
 
 def _group_rows(
@@ -220,7 +220,7 @@ def _group_rows(
 ) -> None:
     """Create the table from rows of ordinal, field, value, reference, place."""
     numbers = {name: number for number, name in enumerate(fields, 1)}
-    placed = [str(numbers[name]) for name, field in fields.items() if field.type in _PLACED_TYPES]
+    placed = [str(numbers[name]) for name, field in fields.items() if field.type in PLACED_TYPES]
     given = f"field_number IN ({', '.join(placed or ['0'])}) AND coalesce(value, reference) IS NOT NULL"
     whens = " ".join(f"WHEN {literal(name)} THEN {number}" for name, number in numbers.items())
     # A number stands for the field while rows are grouped: a tenth less work than with its name.

@@ -8,16 +8,17 @@ from auditor.errors import LoadError, Mistake
 from auditor.load.files import SourceFile, mistake
 from auditor.load.layout import Layout
 from auditor.load.rows import RawValues, RepeatedKeyError, Rows, line_of, tokens_of, value_at
+from auditor.model.payload_path import PayloadPath, Steps
 
 
 class FieldPaths:
     """The paths of one field in a file: what was seen under each."""
 
-    def __init__(self, file: SourceFile, name: str, paths: Sequence[str]) -> None:
+    def __init__(self, file: SourceFile, name: str, paths: Sequence[PayloadPath]) -> None:
         self.name = name
         self.paths = tuple(paths)
         self._file = file
-        self._seen: set[str] = set()
+        self._seen: set[PayloadPath] = set()
         self._only_second: int | None = None  # the first line that has the second path alone
 
     def read(self, rows: Rows) -> list[RawValues]:
@@ -45,7 +46,7 @@ class FieldPaths:
         """Give the mistake of references that are now under one path and now under the other."""
         if self.chosen != 0 or self._only_second is None:
             return None
-        first, second = self.paths
+        first, second = (path.text for path in self.paths)
         return Mistake(
             f"{self._file.name}, line {self._only_second}",
             f"the reference of the field {self.name!r} may be {second!r}, which this line has, or {first!r}, which "
@@ -61,21 +62,25 @@ def refuse_mixed(layout: Layout, fields: Sequence[FieldPaths]) -> None:
         raise LoadError(mistakes)
 
 
-def _at_path(file: SourceFile, rows: Rows, path: str) -> RawValues:
-    """Give the values at a path; a key that is the whole path counts before a nested one."""
-    column: RawValues = rows.columns[path]
-    if "." not in path:
-        return column
-    outer = rows.columns[path.partition(".")[0]]
-    return [
-        exact if exact is not None else _nested(file, rows, index, parent, path)
-        for index, (exact, parent) in enumerate(zip(column, outer, strict=True))
-    ]
+def _at_path(file: SourceFile, rows: Rows, path: PayloadPath) -> RawValues:
+    """Give the values at a path: of each row the first place that is there."""
+    first, *others = path.choices
+    column = _at_place(file, rows, first)
+    for place in others:
+        pairs = zip(column, _at_place(file, rows, place), strict=True)
+        column = [value if value is not None else other for value, other in pairs]
+    return column
 
 
-def _nested(file: SourceFile, rows: Rows, index: int, parent: str | None, path: str) -> str | None:
+def _at_place(file: SourceFile, rows: Rows, place: Steps) -> RawValues:
+    head, *rest = place
+    column = rows.columns[str(head)]
+    return column if not rest else [_nested(file, rows, index, parent, rest) for index, parent in enumerate(column)]
+
+
+def _nested(file: SourceFile, rows: Rows, index: int, parent: str | None, steps: Sequence[str | int]) -> str | None:
     try:
-        return None if parent is None else value_at(parent, path.split(".")[1:])
+        return None if parent is None else value_at(parent, steps)
     except RepeatedKeyError as error:
         number = line_of(file, rows.line, index)
         raise mistake(f"{file.name}, {rows.where} {number}", str(error), "keep one of them") from error

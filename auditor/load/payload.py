@@ -15,8 +15,9 @@ from auditor.load.census import Census
 from auditor.load.contract import STRICT, Contract
 from auditor.load.json_lines import members
 from auditor.load.malformed import why_malformed
-from auditor.load.rows import member, value_at
+from auditor.load.rows import item_at, member, value_at
 from auditor.load.tokens import token_of
+from auditor.model.payload_path import PayloadPath, Steps
 
 #: JSON types that the values of a field may have where they must be its own; null says that there is none.
 _OWN: Final = {
@@ -24,6 +25,8 @@ _OWN: Final = {
     **dict.fromkeys(("decimal", "money", "quantity"), ("a number", "a string")),
     **dict.fromkeys(("integer", "ordinal"), ("a number",)),
     "boolean": ("true or false",),
+    "category: integer": ("a number",),
+    "category: mixed": ("a string", "a number", "true or false"),
 }
 _KIND_OF_START: Final = {'"': "a string", "{": "an object", "[": "an array", "t": "true or false", "f": "true or false"}
 _FENCE: Final = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```[ \t]*\r?$|\Z)", re.DOTALL | re.MULTILINE)
@@ -51,12 +54,12 @@ class PayloadReader:
     `census` is the one of the arm that `of_arm` named last; `censuses` has that of each.
     """
 
-    def __init__(self, contract: Contract, paths: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, contract: Contract, paths: Mapping[str, Sequence[PayloadPath]]) -> None:
         self.contract, self.paths = contract, paths
         self.census = Census()
         self.censuses: dict[str | None, Census] = {}
         known = [*(first for first, *_ in paths.values()), *contract.not_judged]
-        self._known = {part for path in known for part in (path, path.partition(".")[0])}
+        self._known = {head for path in known for head in path.heads}
 
     def of_arm(self, arm: str | None) -> None:
         """Count what is read next among the replies of an arm."""
@@ -111,21 +114,23 @@ class PayloadReader:
     def _once(self, found: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         return list(dict(found).items())
 
-    def _at(self, found: Sequence[tuple[str, str]], path: str) -> str | None:
-        value = member(found, path)
-        if value is None and "." in path:
-            first, *rest = path.split(".")
-            outer = member(found, first)
-            value = None if outer is None else self._nested(outer, rest)
+    def _at(self, found: Sequence[tuple[str, str]], path: PayloadPath) -> str | None:
+        values = (self._at_place(found, place) for place in path.choices)
+        value = next((value for value in values if value is not None), None)
         return None if value is None else token_of(value)
 
-    def _nested(self, source: str, keys: Sequence[str]) -> str | None:
+    def _at_place(self, found: Sequence[tuple[str, str]], place: Steps) -> str | None:
+        head, *rest = place
+        outer = member(found, str(head))
+        return outer if outer is None or not rest else self._nested(outer, rest)
+
+    def _nested(self, source: str, steps: Sequence[str | int]) -> str | None:
         if self.contract.duplicate_keys == "malformed":
-            return value_at(source, keys)
-        for key in keys:
-            if source[:1] != "{":
-                return None
-            value = dict(self._once(members(source, constants=True))).get(key)
+            return value_at(source, steps)
+        for step in steps:
+            value = item_at(source, step) if isinstance(step, int) else None
+            if isinstance(step, str) and source[:1] == "{":
+                value = dict(self._once(members(source, constants=True))).get(step)
             if value is None:
                 return None
             source = value
@@ -161,6 +166,6 @@ class PayloadReader:
                 self.census.count("NaN or Infinity", name)
 
 
-def read_completion(text: str, paths: Mapping[str, Sequence[str]]) -> list[str | None] | None:
+def read_completion(text: str, paths: Mapping[str, Sequence[PayloadPath]]) -> list[str | None] | None:
     """Give the token of each field in the text of a completion, or None where a strict reader does not take it."""
     return PayloadReader(STRICT, paths).tokens(text)

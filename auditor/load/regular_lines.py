@@ -37,8 +37,10 @@ def spool_regular(file: SourceFile, layout: Layout, connection: duckdb.DuckDBPyC
         texts = {"id": layout.id, "field": "field"}
         values = {"value": layout.role} | ({"other": layout.other} if layout.other else {})
     else:
+        if any(len(paths[0].choices) > 1 or paths[0].is_nested for paths in layout.fields.values()):
+            return None
         texts = {"id": layout.id}
-        values = {f"v{index}": paths[0] for index, paths in enumerate(layout.fields.values())}
+        values = {f"v{index}": paths[0].heads[0] for index, paths in enumerate(layout.fields.values())}
     places = {"locale": layout.locale[0], "jurisdiction": layout.jurisdiction[0]}
     columns = texts | places | values
     if any("." in key for key in columns.values()) or len({key.lower() for key in columns.values()}) < len(columns):

@@ -20,6 +20,7 @@ from auditor.load.logs.part import log_layout, open_log
 from auditor.load.logs.recognise import Log, recognise
 from auditor.load.parts import Part, RoleTable, references_of, role_table
 from auditor.load.unfold import open_json_lines
+from auditor.model.payload_path import steps_text
 from auditor.spec.models import AuditSpec, CasesSpec
 
 Heads = Mapping[Identity, "Headed"]
@@ -144,7 +145,7 @@ def _open(
 
 def _names(layout: Layout) -> frozenset[str]:
     """Give the names of the columns that the fields are read from."""
-    return frozenset(paths[0].partition(".")[0] for paths in layout.fields.values())
+    return frozenset(head for paths in layout.fields.values() for head in paths[0].heads)
 
 
 def _with_rows(table: RoleTable) -> RoleTable:
@@ -183,4 +184,6 @@ def _read_columns(layout: Layout) -> dict[str, str]:
     """Give the column of each value, with the field that takes it."""
     if layout.form == "completions":
         return {layout.completion: layout.completion}
-    return {} if layout.form == "long" else {paths[0]: name for name, paths in layout.fields.items()}
+    if layout.form == "long":
+        return {}
+    return {steps_text(place): name for name, paths in layout.fields.items() for place in paths[0].choices}

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import outcome_of
-from auditor.load.json_lines import members
+from auditor.load.finish import NO_FAILURE, outcome_of
+from auditor.load.json_lines import items, members
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
 from auditor.load.tokens import ESCAPED, content_of, token_of
 
 _NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
+_NO_FAILURE = re.compile(f'"?{NO_FAILURE}"?')
 _RARE_STARTS = ('"', ESCAPED)  # of an empty id, and of one that is rewritten
 _TOKENS = ("value", "other", "payload")
 RawValues = Sequence[str | None]
@@ -123,8 +125,9 @@ def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
         outcomes = ["judged"] * len(finishes)
     for names, outcome in ((layout.refusal, "refused"), (layout.error, "transport")):
         for index, given in enumerate(rows.first_of(names) if names else ()):
-            if given is not None and given not in _NO_ERROR:
-                outcomes[index] = outcome
+            if given is None or given in _NO_ERROR or (outcome == "transport" and _NO_FAILURE.fullmatch(given)):
+                continue
+            outcomes[index] = outcome
     return outcomes
 
 
@@ -140,16 +143,22 @@ def errors_of(layout: Layout, rows: Rows, outcomes: Sequence[str]) -> list[str |
     return said
 
 
-def value_at(source: str, keys: Sequence[str]) -> str | None:
-    """Give the source text of a member of nested objects, or None where there is none."""
-    for key in keys:
-        if source[:1] != "{":
-            return None
-        found = member(members(source), key)
+def value_at(source: str, steps: Sequence[str | int]) -> str | None:
+    """Give the source text at keys of nested objects and positions in arrays, or None where there is none."""
+    for step in steps:
+        found = item_at(source, step) if isinstance(step, int) else None
+        if isinstance(step, str) and source[:1] == "{":
+            found = member(members(source), step)
         if found is None:
             return None
         source = found
     return source
+
+
+def item_at(source: str, position: int) -> str | None:
+    """Give the source text of an item of an array, counted from the end where the position is negative."""
+    found = items(source) if source[:1] == "[" else []
+    return found[position] if -len(found) <= position < len(found) else None
 
 
 def member(found: Sequence[tuple[str, str]], key: str) -> str | None:

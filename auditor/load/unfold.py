@@ -27,6 +27,7 @@ from auditor.load.rows import (
 )
 from auditor.load.spool import Spool
 from auditor.load.tokens import object_text
+from auditor.model.payload_path import PayloadPath
 
 if TYPE_CHECKING:
     import duckdb
@@ -68,8 +69,7 @@ def _keys(layout: Layout) -> list[str]:
         keys += filter(None, ("field", layout.role, layout.other))
     else:
         for paths in layout.fields.values():
-            for path in paths:
-                keys += [path, path.partition(".")[0]]
+            keys += [head for path in paths for head in path.heads]
     return list(dict.fromkeys(keys))
 
 
@@ -134,7 +134,7 @@ def _chosen(part: Part, fields: list[FieldPaths]) -> Part:
     numbers = [field.chosen or 0 for field in fields]
     kept = {name: value for name, value in part.columns.items() if not name[1:].isdigit()}
     values = {f"v{index}": Value(f"{'vw'[number]}{index}", token=True) for index, number in enumerate(numbers)}
-    paths: dict[str, tuple[str, ...]] = {
+    paths: dict[str, tuple[PayloadPath, ...]] = {
         field.name: (field.paths[number],) for field, number in zip(fields, numbers, strict=True)
     }
     return replace(part, layout=replace(part.layout, fields=paths), columns=kept | values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from auditor.model.payload_path import PayloadPath
 from auditor.model.verdicts import DecodingStatus
 
 #: How the error begins of a field whose payload was rejected for another part of it: a pattern whose second group is
@@ -69,7 +70,9 @@ class Readiness:
     process; `unconfirmed` names the factors of which a program does not tell that they are in force, and
     `inapplicable` those that it has not (a hash seed is Python's); `scope` is ``payload`` or ``field`` for a pydantic
     consumer and an SQL model, else empty, and `scope_note` says why, or what of a payload is missing. `alone` are
-    fields that are read without their payload in any scope. `functions` are the engine's words on the stability of
+    fields that are read without their payload in any scope. `looks_at` says of a Pydantic model where in a payload it
+    looks for each field (None: nobody can tell), and `looks_after` names its functions that get the payload before it
+    does. `functions` are the engine's words on the stability of
     functions that an SQL consumer calls. `recorded` are the strings by field that records hold, if asked. `parts`
     names, in words, each thing that the version is derived from.
     """
@@ -86,6 +89,8 @@ class Readiness:
     scope: str = ""
     scope_note: str = ""
     alone: frozenset[str] = frozenset()
+    looks_at: dict[str, PayloadPath | None] = field(default_factory=dict)
+    looks_after: tuple[str, ...] = ()
     functions: dict[str, str] = field(default_factory=dict)
     recorded: dict[str, tuple[str, ...]] = field(default_factory=dict)
     parts: dict[str, str] = field(default_factory=dict)

@@ -47,7 +47,7 @@ def key_of(column: Column) -> ColumnKey:
 
 @dataclass(frozen=True)
 class RunHead:
-    """Which run a side of the comparison is."""
+    """Which run a side of the comparison is; `expected` counts a case once for each of its `arms`, if it has any."""
 
     run_id: str
     name: str
@@ -56,6 +56,12 @@ class RunHead:
     manifest_sha256: str
     expected: int
     redecoded_of: str = ""
+    arms: int = 0
+
+    @property
+    def cases(self) -> int:
+        """Cases of the run, each of which every arm answers."""
+        return self.expected // max(1, self.arms)
 
     @classmethod
     def of(cls, run: Run) -> RunHead:
@@ -68,6 +74,7 @@ class RunHead:
             run.manifest_sha256,
             run.cases.expected,
             run.redecoded_of,
+            len(run.arms),
         )
 
 
@@ -240,7 +247,7 @@ class Drift:
     old: RunHead
     new: RunHead
     same_manifest: bool
-    shared: int  # cases that are in both
+    shared: int  # cases that are in both, whatever the number of arms that answer them
     dropped: tuple[Dropped, ...]
     instrument: tuple[Change, ...]
     columns: tuple[ColumnDrift, ...]

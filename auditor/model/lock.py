@@ -13,12 +13,12 @@ LOCK_SCHEMA = 1
 class CaseDigests:
     """What names a case that differs; that some case differs is for the manifest to say.
 
-    `columns` are the fields, and `prompt` where the cases give prompts. Up to `LISTED` cases are in `listed`, each with
-    a digest per column: whatever differs can be named. Of more cases a thousand are listed, and `buckets` has a line of
-    sums for each of 1024 parts of the ids (`auditor.load.case_digests`), so that a lock of a million cases has 2,000
-    lines. What that costs: a case that is not listed is named only where it is the only one of its bucket that differs
-    in a column, or the only one that was added or removed; where more than some thousand cases differ, the listed ones
-    that do are named.
+    `columns` are the fields, and what else the manifest binds, where the cases give it: prompt, split, locale and
+    jurisdiction. Up to `LISTED` cases are in `listed`, each with a digest per column: whatever differs can be named.
+    Of more cases a thousand are listed, and `buckets` has a line of sums for each of 1024 parts of the ids
+    (`auditor.load.case_digests`), so that a lock of a million cases has 2,000 lines. What that costs: a case that is
+    not listed is named only where it is the only one of its bucket that differs in a column, or the only one that was
+    added or removed; where more than some thousand cases differ, the listed ones that do are named.
     """
 
     columns: tuple[str, ...]
@@ -38,15 +38,16 @@ class LockedConsumer:
 
 @dataclass(frozen=True)
 class Lock:
-    """The whole of audit.lock; `rows_sha256` and `prompts_sha256` (empty without prompts) are parts of the manifest.
+    """The whole of audit.lock; `rows_sha256` and `traits_sha256` are parts of the manifest.
 
-    `spec` has each key of the spec that a result may depend on, and has not its default.
+    `traits_sha256` has prompts, splits, locales and jurisdictions of the cases, as far as there are any. `spec` has
+    each key of the spec that a result may depend on, and has not its default.
     """
 
     auditor_version: str
     manifest_sha256: str
     rows_sha256: str
-    prompts_sha256: str
+    traits_sha256: Mapping[str, str]
     spec_sha256: str
     spec: Mapping[str, str]
     consumers: Mapping[str, LockedConsumer]

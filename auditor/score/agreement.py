@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Final
 
 from duckdb import DuckDBPyConnection
@@ -77,8 +78,6 @@ def _pairs(
     field = spec.fields[column.field]
     position = list(readers[column.field]).index(column.consumer) + 1
     given, asserted = f"u.k{index[column.consumer]}", f"t.k{number_of(field.decoder_for(column.consumer), index)}"
-    if field.type in NUMERIC:
-        given, asserted = f"TRY_CAST({given} AS DOUBLE)", f"TRY_CAST({asserted} AS DOUBLE)"
     chosen = where_sql(split=None if column.split == "all" else column.split, arm=column.arm)
     return connection.execute(
         f"SELECT {given}, {asserted}, sum(j.n)::BIGINT FROM (FROM judged {chosen}) j "
@@ -105,25 +104,39 @@ def _nominal(pairs: _Pairs) -> Agreement:
 
 
 def _numeric(pairs: _Pairs) -> Agreement:
-    """Give the mean absolute error and Spearman's rank correlation; a number beyond any float has neither."""
-    count = sum(n for *_, n in pairs)
-    if not pairs or not all(value is not None and math.isfinite(value) for *both, _ in pairs for value in both):
-        return Agreement(count)
+    """Give the mean absolute error and Spearman's rank correlation.
+
+    Values are exact: floats would take neighbours beyond 2^53 for one number. The error is rounded once, at the end,
+    and ranks are of the values' order.
+    """
+    if not pairs:
+        return Agreement(0)
     import numpy
     from scipy.stats import spearmanr
-    from sklearn.metrics import mean_absolute_error
 
-    given, asserted, counts = (numpy.array(side) for side in zip(*pairs, strict=True))
-    mae = _defined(lambda: mean_absolute_error(given, asserted, sample_weight=counts))
+    exact = [(Fraction(given), Fraction(asserted), n) for given, asserted, n in pairs]
+    count = sum(n for *_, n in exact)
+    mae = _defined(lambda: sum((abs(one - other) * n for one, other, n in exact), Fraction()) / count)
+    given, asserted, counts = zip(*exact, strict=True)
     spearman = None
     if len({*given}) > 1 and len({*asserted}) > 1:  # one value has no ranks
-        spearman = _defined(lambda: spearmanr(given.repeat(counts), asserted.repeat(counts)).statistic)
+        sides = [numpy.repeat(_places(side), counts) for side in (given, asserted)]
+        spearman = _defined(lambda: spearmanr(*sides).statistic)
     return Agreement(count, mae=mae, spearman=spearman)
+
+
+def _places(values: Sequence[Fraction]) -> list[int]:
+    """Give the place of each value in their order, the same for the same value."""
+    places = {value: place for place, value in enumerate(sorted(set(values)))}
+    return [places[value] for value in values]
 
 
 def _defined(compute: Callable[[], Any]) -> float | None:
     """Give a figure, None where it is undefined; that a library warns of it is no news."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        figure = float(compute())
+        try:
+            figure = float(compute())
+        except OverflowError:  # an exact figure beyond any float
+            return None
     return figure if math.isfinite(figure) else None

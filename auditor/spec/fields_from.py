@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from auditor.model.payload_path import WrittenPath
 from auditor.spec.entry import Entry
 from auditor.spec.mistakes import Mistakes, shown, suggest
 from auditor.spec.model_fields import ModelError, ModelField, model_fields
@@ -20,7 +21,7 @@ class Defined:
     """The tables of the fields as they are with those of the model, and the texts in it that nothing judges."""
 
     tables: Any
-    not_judged: dict[str, str] = field(default_factory=dict)  # name: path in a payload
+    not_judged: dict[str, WrittenPath] = field(default_factory=dict)  # name: path in a payload
     unsupported: bool = False
     known: bool = True  # False where the model could not be read, so that nobody knows which fields there are
 
@@ -63,7 +64,7 @@ def _interpreter(entry: Entry, folder: Path) -> str | None:
 
 def _merged(model: str, found: list[ModelField], written: Mapping[str, Any], mistakes: Mistakes) -> Defined:
     tables: dict[str, Any] = {}
-    not_judged: dict[str, str] = {}
+    not_judged: dict[str, WrittenPath] = {}
     is_unsupported = False
     for one in found:
         own = written.get(one.name)

@@ -44,6 +44,7 @@ from auditor.spec.models import (
     Statement,
     Table,
 )
+from auditor.spec.path_kinds import PATH
 
 CASES: dict[str, Kind] = {
     "predictions": PATHS,
@@ -80,13 +81,13 @@ FIELDS_FROM: dict[str, Kind] = {"model": TEXT, "root": TEXT, "interpreter": TEXT
 
 FIELD: dict[str, Kind] = {
     "type": literal(FieldType),
-    "path": TEXT,
+    "path": PATH,
     "reference_path": TEXT,
     "grain": GRAIN,
     "rounding": literal(Rounding),
     "unit": TEXT,
     "currency": literal(Literal["compared", "ignored"]),
-    "members": literal(Literal["text", "integer"]),
+    "members": literal(Literal["text", "integer", "mixed"]),
     "minimum": WHOLE,
     "maximum": WHOLE,
     "bounds": BOUNDS,

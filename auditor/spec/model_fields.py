@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import struct
 import subprocess
 import sys
@@ -16,10 +15,11 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, Final
 
-_WORKER: Final = Path(__file__).resolve().parent.parent / "worker" / "main.py"
+from auditor.model.payload_path import Steps, WrittenPath
+from auditor.worker_start import inherited, kill_group, pipe, worker_command
+
 _LENGTHS: Final = struct.Struct(">II")
 _WORDS: Final = 16
-_INHERITED: Final = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
 #: Seconds that importing the model may take, and bytes of address space that it may use.
 _LONGEST: Final = 120.0
@@ -38,16 +38,25 @@ class ModelError(Exception):
 class ModelField:
     """A field of a model: `kind` is a type of the spec, `text`, or empty for what is no field's type.
 
-    `path` is the key of a payload, `shown` the annotation as it is written.
+    `places` are where the model looks for it in a payload, the first that is there; `shown` is the annotation as it is
+    written.
     """
 
     name: str
-    path: str
+    places: tuple[Steps, ...]
     kind: str
     shown: str
     minimum: int | None = None
     maximum: int | None = None
     members: str | None = None
+
+    @property
+    def path(self) -> WrittenPath:
+        """Give its places as a spec has them: one key as itself, all else exactly, step by step."""
+        first, *others = self.places
+        if not others and len(first) == 1 and "." not in str(first[0]):
+            return str(first[0])
+        return self.places
 
     @property
     def table(self) -> dict[str, Any]:
@@ -82,7 +91,8 @@ def model_fields(model: str, root: Path, interpreter: str | None) -> list[ModelF
     if "error" in ready:
         error = ready["error"]
         raise ModelError(f"{error['seen']} (tried: {error['tried']})", error["hint"])
-    return [ModelField(**described) for described in ready["ready"]["described"]]
+    found = ready["ready"]["described"]
+    return [ModelField(**one | {"places": tuple(map(tuple, one["places"]))}) for one in found]
 
 
 def _asked(program: str, config: bytes, ours: ExitStack) -> Mapping[str, Any]:
@@ -92,11 +102,11 @@ def _asked(program: str, config: bytes, ours: ExitStack) -> Mapping[str, Any]:
     ours.callback(os.close, words)
     os.truncate(words, _WORDS)
     with ExitStack() as theirs:
-        their_request, request = _pipe(theirs, ours, theirs_reads=True)
-        their_reply, reply = _pipe(theirs, ours, theirs_reads=False)
-        their_life, _ = _pipe(theirs, ours, theirs_reads=True)
+        their_request, request = pipe(theirs, ours)
+        reply, their_reply = pipe(ours, theirs)
+        their_life, _ = pipe(theirs, ours)
         passed = (their_request, their_reply, words, their_life)
-        command = [program, *(["-P"] if program == sys.executable else []), str(_WORKER), *map(str, passed)]
+        command = [*worker_command(program), *map(str, passed)]
         try:
             process = subprocess.Popen(
                 command,
@@ -120,15 +130,6 @@ def _asked(program: str, config: bytes, ours: ExitStack) -> Mapping[str, Any]:
     return _first_frame(reply, program)
 
 
-def _pipe(theirs: ExitStack, ours: ExitStack, *, theirs_reads: bool) -> tuple[int, int]:
-    """Open a pipe; give their end, and ours."""
-    reading, writing = os.pipe()
-    given, kept = (reading, writing) if theirs_reads else (writing, reading)
-    theirs.callback(os.close, given)
-    ours.callback(os.close, kept)
-    return given, kept
-
-
 def _first_frame(reply: int, program: str) -> Mapping[str, Any]:
     received = b""
     while len(received) < _LENGTHS.size or len(received) < _LENGTHS.size + sum(_LENGTHS.unpack_from(received)):
@@ -149,14 +150,12 @@ def _first_frame(reply: int, program: str) -> Mapping[str, Any]:
 
 
 def _variables(folder: str) -> dict[str, str]:
-    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     own = {"HOME": folder, "TMPDIR": folder, "TZ": "UTC", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
-    return inherited | own
+    return inherited() | own
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the worker and what it started."""
-    if process.returncode is None:  # its number is then still its own
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode is None:
+        kill_group(process)
         process.wait()

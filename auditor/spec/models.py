@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from auditor.model.environment import BASE_CLOCK, Environment
 from auditor.model.left_out import LeftOut
+from auditor.model.payload_path import PayloadPath, WrittenPath, payload_path
 
 FieldType = Literal[
     "date", "datetime", "money", "decimal", "quantity", "integer", "ordinal", "boolean", "category", "identifier"
@@ -127,8 +128,10 @@ class FieldSpec(Table):
 
     name: str = Field(description="The field's name: its key in the spec.")
     type: FieldType = Field(description="Type of the value.")
-    path: str | None = Field(
-        None, description="Dotted path of the prediction in the payload; the field's name if absent."
+    path: WrittenPath | None = Field(
+        None,
+        description="Dotted path of the prediction in the payload, or a list of places of which the first that is "
+        "there counts; the field's name if absent.",
     )
     reference_path: str | None = Field(
         None, description="Column or dotted path of the reference; the field's name if absent."
@@ -139,8 +142,9 @@ class FieldSpec(Table):
     currency: Literal["compared", "ignored"] | None = Field(
         None, description="Whether the currency of money counts; needed where only some consumers give one."
     )
-    members: Literal["text", "integer"] | None = Field(
-        None, description="What the members of a category are in canonical form: text, or integers."
+    members: Literal["text", "integer", "mixed"] | None = Field(
+        None,
+        description="What the members of a category are in canonical form: text, integers, or mixed ones.",
     )
     minimum: int | None = Field(None, description="Lowest value of an ordinal.")
     maximum: int | None = Field(None, description="Highest value of an ordinal.")
@@ -148,9 +152,14 @@ class FieldSpec(Table):
     abstain: tuple[str, ...] | None = Field(None, description="The same as in [cases], for this field alone.")
 
     @property
-    def prediction_path(self) -> str:
-        """Dotted path of the prediction."""
-        return self.path or self.name
+    def prediction_path(self) -> PayloadPath:
+        """Where the prediction is in a payload."""
+        return payload_path(self.path or self.name)
+
+    @property
+    def reference_places(self) -> PayloadPath | None:
+        """Where the reference is, if the spec says so."""
+        return payload_path(self.reference_path) if self.reference_path else None
 
     def decoder_for(self, consumer: str) -> str:
         """Name who reads the references that a consumer is compared with: a consumer, itself perhaps, or `typed`."""
@@ -287,4 +296,4 @@ class AuditSpec(Table):
     environment: EnvironmentSpec = EnvironmentSpec()
     left_out: tuple[LeftOut, ...] = ()
     fields_from: FieldsFromSpec | None = None
-    not_judged: dict[str, str] = {}
+    not_judged: dict[str, WrittenPath] = {}

@@ -17,6 +17,9 @@ from auditor.whole_file import write_whole
 
 LOCK_NAME: Final = "audit.lock"
 
+#: What the manifest binds beside ids, references and contracts.
+TRAITS: Final = ("prompts", "splits", "locales", "jurisdictions")
+
 _FREEZE: Final = "write it again with `auditor freeze`"
 
 _HEAD: Final = """\
@@ -60,7 +63,7 @@ def lock_text(lock: Lock) -> str:
                 "auditor_version": lock.auditor_version,
                 "manifest_sha256": lock.manifest_sha256,
                 "rows_sha256": lock.rows_sha256,
-                "prompts_sha256": lock.prompts_sha256,
+                **{f"{name}_sha256": digest for name, digest in _traits(lock.traits_sha256).items()},
                 "spec_sha256": lock.spec_sha256,
             }
         ),
@@ -79,6 +82,11 @@ def lock_text(lock: Lock) -> str:
         lines += _lines({f"{number:04}": line for number, line in enumerate(cases.buckets)})
     text = "\n".join(lines) + "\n"
     return f"{text}\n{_SEAL}{_sealed(text)}\n"
+
+
+def _traits(digests: Mapping[str, str]) -> dict[str, str]:
+    """Give the digests in their order; that of prompts is there even where the cases have none."""
+    return {name: digests.get(name, "") for name in TRAITS if name in digests or name == "prompts"}
 
 
 def _sealed(text: str) -> str:
@@ -144,7 +152,9 @@ def _lock(document: Mapping[str, Any]) -> Lock:
         auditor_version=_text(document["auditor_version"]),
         manifest_sha256=_text(document["manifest_sha256"]),
         rows_sha256=_text(document["rows_sha256"]),
-        prompts_sha256=_text(document["prompts_sha256"]),
+        traits_sha256={
+            name: _text(document[key]) for name in TRAITS if document.get(key := f"{name}_sha256", "") != ""
+        },
         spec_sha256=_text(document["spec_sha256"]),
         spec=_texts(document["spec"]),
         consumers=consumers,

@@ -1,9 +1,9 @@
 """Adapter that decodes nothing: it says what the fields of a Pydantic model are, for `fields_from` of a spec.
 
-`ready` carries ``described``: for each field of the model, in its order, a table with `name`, `path` (the key by which
-a payload carries it), `kind` and `shown` (the annotation as a reader would write it). A kind is one of the types of a
-spec's fields, `text` (nothing says how texts compare) or empty: a type that is no field's. Ordinals have `minimum` and
-`maximum`, and categories of whole numbers `members`.
+`ready` carries ``described``: for each field of the model, in its order, a table with `name`, `places` (where the model
+looks for it in a payload, in order: each a list of keys and positions), `kind` and `shown` (the annotation as a reader
+would write it). A kind is one of the types of a spec's fields, `text` (nothing says how texts compare) or
+empty: a type that is no field's. Ordinals have `minimum` and `maximum`, and categories of whole numbers `members`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import datetime
 import decimal
 import enum
 import math
+import re
 import typing
 
-from . import loading, pydantic_1
+from . import loading, model_keys, pydantic_1
 from .pydantic_adapter import load_model
 from .trouble import StartError
 
@@ -32,6 +33,9 @@ CHECKED = {
     "PastDatetime": "datetime",
     "FutureDatetime": "datetime",
 }
+
+#: Texts that name a member that is a number, or a truth.
+LIKE_NO_TEXT = re.compile(r"(-?[0-9]+|true|false)\Z")
 
 #: The first class that a type derives from decides: a bool is an int, and a datetime a date.
 KINDS = (
@@ -122,17 +126,17 @@ def kind_of(annotation: "Any") -> str:
     return next((kind for known, kind in KINDS if issubclass(annotation, known)), "")
 
 
-def described(name: str, info: "Any") -> "Dict[str, Any]":
-    """Describe one field of a model."""
+def described(name: str, info: "Any", places: "Any") -> "Dict[str, Any]":
+    """Describe one field of a model, which looks for it at some places of a payload."""
     bounds = Bounds()
     bounds.add(info.metadata)
     annotation = bare(info.annotation, bounds)
     kind = kind_of(annotation)
-    field: "Dict[str, Any]" = {"name": name, "path": path_of(name, info), "kind": kind, "shown": shown(info.annotation)}
+    field: "Dict[str, Any]" = {"name": name, "places": places, "kind": kind, "shown": shown(info.annotation)}
     if kind == "integer" and bounds.lowest is not None and bounds.highest is not None:
         field.update(kind="ordinal", minimum=bounds.lowest, maximum=bounds.highest)
-    if kind == "category" and are_integers(members_of(annotation)):
-        field["members"] = "integer"
+    if kind == "category":
+        field.update(category_of(members_of(annotation)))
     return field
 
 
@@ -146,20 +150,20 @@ def members_of(annotation: "Any") -> "List[Any]":
     return found
 
 
-def are_integers(values: "List[Any]") -> bool:
-    """Say whether all of them, but for a None among them, are whole numbers; a bool is none."""
+def category_of(values: "List[Any]") -> "Dict[str, Any]":
+    """Say what the members of a category are, but for a None among them; no kind where references cannot name them.
+
+    Texts that look like a number or a truth cannot stand beside those: a table has one text for both.
+    """
     given = [value for value in values if value is not None]
-    return bool(given) and all(isinstance(value, int) and not isinstance(value, bool) for value in given)
-
-
-def path_of(name: str, info: "Any") -> str:
-    """Give the key, or the dotted path, by which a payload carries a field."""
-    for alias in (info.validation_alias, info.alias):
-        for choice in getattr(alias, "choices", None) or [alias]:
-            parts = [choice] if isinstance(choice, str) else list(getattr(choice, "path", None) or ())
-            if parts and all(isinstance(part, str) for part in parts):
-                return ".".join(parts)
-    return name
+    if not all(isinstance(value, (str, int)) for value in given):
+        return {"kind": ""}
+    if all(isinstance(value, str) for value in given):
+        return {}
+    if not any(isinstance(value, (str, bool)) for value in given):
+        return {"members": "integer"}
+    is_clear = not any(isinstance(value, str) and LIKE_NO_TEXT.match(value) for value in given)
+    return {"members": "mixed"} if is_clear else {"kind": ""}
 
 
 def shown(annotation: "Any") -> str:
@@ -178,10 +182,17 @@ class FieldsAdapter:
         if isinstance(self.model, pydantic_1.Model):
             hint = "write its fields in [fields]: types, bounds and all"
             raise StartError("read the fields of " + config["model"], "it is a model of Pydantic 1", hint)
+        places = model_keys.places_of(self.model)
+        if places is None:
+            seen = "its schema is its own: where it looks in a payload for a field cannot be told"
+            hint = "write its fields in [fields], each with a `path`"
+            raise StartError("read the fields of " + config["model"], seen, hint)
+        self.places = places
 
     def ready(self) -> "Dict[str, Any]":
         """Give the fields in the place of a readiness."""
-        return {"reads": {}, "described": [described(*item) for item in self.model.model_fields.items()]}
+        fields = self.model.model_fields.items()
+        return {"reads": {}, "described": [described(name, info, self.places[name]) for name, info in fields]}
 
 
 def open_adapter(config: "Dict[str, Any]") -> FieldsAdapter:

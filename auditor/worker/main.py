@@ -21,8 +21,9 @@ An adapter is a module beside this file, ``<adapter>_adapter.py``, loaded by its
 
     open_adapter(config: dict) -> adapter
 
-``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field: dotted
-path), reads (field: target), receives, batch, batch_size, scope, carried, model, engine, settings, statement,
+``config`` is the parent's configuration: consumer, adapter, root, folder, fields (field: type), paths (field:
+places in a payload, each a list of keys and positions), reads (field: target), receives, batch, batch_size, scope,
+carried, model, engine, settings, statement,
 connection (a secret), server, compiled (a file, of GoogleSQL), plan, command, record (of a recorded consumer:
 `auditor/decode/records.py`), service (of an http consumer:
 `auditor/decode/service.py`), memory, timeout, network (False where there should be none), catalogue (whether the engine
@@ -32,7 +33,8 @@ what a parser starts, so that its clock is fixed too), watch (None, or what `att
 adapter has
 
     ready() -> dict            reads {field: target}; version_parts (any JSON), settings {str: str}, scope, scope_note,
-                               alone [field]: read without their payload whatever the scope; functions {name: the
+                               alone [field]: read without their payload whatever the scope; looks_at {field: places
+                               in a payload, or None}, looks_after [function that gets it first]; functions {name: the
                                engine's word on its stability}; canary: what a program of its own sees, instead of
                                what this process does; None for offsets or locale that it does not tell, and for the
                                hash seed of what is no Python

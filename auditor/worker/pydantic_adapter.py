@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 
-from . import loading, pydantic_1
+from . import loading, model_keys, pydantic_1
 from .imports import Imports
 from .trouble import StartError, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Tuple
+    from typing import Any, Callable, Dict, List, Optional, Tuple
 
 #: Payloads whose outcome is kept, twice: the same payload is asked for each of its fields, some thousands at a time.
 KEPT_PAYLOADS, KEPT_CHARACTERS = 8192, 32 * 1024 * 1024
@@ -35,6 +35,7 @@ class PydanticAdapter:
         loading.add_root(self.root)
         self.model = load_model(self.target, self.root)
         self.fields = self.model.model_fields
+        self.places = model_keys.places_of(self.model)
         self.paths = self._paths(config)
         self.scope, self.note = self._scope(config["scope"], config["carried"])
         self.kept: Dict[str, Any] = {}
@@ -45,12 +46,12 @@ class PydanticAdapter:
         """Map fields of the spec to attributes of the model: as told, else by name or alias."""
         if config["reads"]:
             return {field: self._told(field, target) for field, target in config["reads"].items()}
-        known = {key: name for name, info in self.fields.items() for key in keys_of(name, info)}
+        known = self._names()
         found: Dict[str, Tuple[str, ...]] = {}
         for field in config["fields"]:
-            for key in (field, config["paths"][field]):
-                if key in known:
-                    found.setdefault(field, (known[key],))
+            for place in ([field], *config["paths"][field]):
+                if tuple(place) in known:
+                    found.setdefault(field, (known[tuple(place)],))
         if found:
             return found
         seen = "none of the spec's fields (%s) is a field of the model" % ", ".join(config["fields"])
@@ -62,18 +63,31 @@ class PydanticAdapter:
 
     def _told(self, field: str, target: str) -> Tuple[str, ...]:
         path = tuple(target.split("."))
-        known = {key: name for name, info in self.fields.items() for key in keys_of(name, info)}
-        if path[0] not in known:
+        known = self._names()
+        if path[:1] not in known:
             seen = "%s has no field %r" % (self.target, path[0])
-            raise StartError("read %s with %s" % (field, target), seen, nearest(path[0], list(known)))
-        return (known[path[0]], *path[1:])
+            names = [str(place[0]) for place in known if len(place) == 1]
+            raise StartError("read %s with %s" % (field, target), seen, nearest(path[0], names))
+        return (known[path[:1]], *path[1:])
+
+    def _names(self) -> Dict[Tuple[Any, ...], str]:
+        """Give the model's fields by what may name each: its places in a payload and, before those, its own name."""
+        by_place = {tuple(place): name for name in self.fields for place in self._places(name)}
+        by_alias = {(info.alias,): name for name, info in self.fields.items() if info.alias}
+        return {**by_alias, **by_place, **{(name,): name for name in self.fields}}
+
+    def _places(self, name: str) -> List[List[Any]]:
+        """Give where the model looks for a field, as far as that can be told."""
+        return [[name]] if self.places is None else self.places[name]
 
     def _scope(self, asked: str, carried: Optional[List[str]]) -> Tuple[str, str]:
         """Fall back to single fields where the predictions cannot carry what the model requires."""
         if asked != "payload" or carried is None:
             return asked, ""
         missing = [
-            name for name, info in self.fields.items() if info.is_required() and not carries(carried, name, info)
+            name
+            for name, info in self.fields.items()
+            if info.is_required() and not any(place[0] in carried for place in self._places(name))
         ]
         if not missing:
             return asked, ""
@@ -88,6 +102,16 @@ class PydanticAdapter:
             "settings": {"pydantic": version_of(self.model), "schema": schema_of(self.model)},
             "scope": self.scope,
             "scope_note": self.note,
+            "looks_at": self._looked_at(),
+            "looks_after": model_keys.before_of(self.model),
+        }
+
+    def _looked_at(self) -> Dict[str, Any]:
+        """Give where the model looks for each field; None where nobody can tell."""
+        return {
+            field: None if self.places is None else self.places[path[0]]
+            for field, path in self.paths.items()
+            if len(path) == 1
         }
 
     def parser(self, field: str) -> Callable[[Any], Any]:
@@ -112,12 +136,12 @@ class PydanticAdapter:
     def payload_parser(self, field: str) -> Callable[[Any], Any]:
         """Give the parser of the field within a whole payload."""
         path = self.paths[field]
-        keys = keys_of(path[0], self.fields[path[0]])
+        places = [[path[0]], *self._places(path[0])]
 
         def parse(payload: str) -> Any:
             outcome = self._validate(payload)
             if isinstance(outcome, list):
-                raise ValidationError(blame(outcome, keys))
+                raise ValidationError(blame(outcome, places))
             for part in path:
                 outcome = getattr(outcome, part)
             return outcome
@@ -201,43 +225,21 @@ def version_of(model: Any) -> str:
     return pydantic.VERSION
 
 
-def keys_of(name: str, info: Any) -> FrozenSet[str]:
-    """Give every top-level key by which a payload, an error or the spec may name a model field."""
-    keys = {name}
-    for alias in (info.alias, info.validation_alias):
-        for choice in getattr(alias, "choices", None) or [alias]:
-            first = choice if isinstance(choice, str) else (getattr(choice, "path", None) or [None])[0]
-            if isinstance(first, str):
-                keys.add(first)
-    return frozenset(keys)
-
-
-def carries(carried: Iterable[str], name: str, info: Any) -> bool:
-    """Say whether predictions carry one of a field's keys."""
-    return not keys_of(name, info).isdisjoint(carried)
-
-
 def field_validator(model: Any, name: str) -> Any:
     """Build a validator of one field out of the model's own core schema: its validators and configuration stay."""
     if isinstance(model, pydantic_1.Model):
         return model.field_validator(name)
     from pydantic_core import SchemaValidator
 
-    schema, definitions, config = model.__pydantic_core_schema__, [], None
-    while schema["type"] != "model-fields":
-        if schema["type"] == "definitions":
-            definitions = schema["definitions"]
-        if schema["type"] == "model":
-            config = schema.get("config")
-        if schema["type"] == "definition-ref":
-            wanted = schema["schema_ref"]
-            schema = next(each for each in definitions if each.get("ref") == wanted)
-        else:
-            schema = schema["schema"]
-    field = {"type": "model-field", "schema": schema["fields"][name]["schema"]}
+    schema = model_keys.Fields(model)
+    if schema.by_name is None:
+        seen = "its schema is the model's own, and no field can be taken out of it"
+        raise StartError("read %s.%s alone" % (model.__name__, name), seen, 'remove scope = "field"')
+    field = {"type": "model-field", "schema": schema.by_name[name]["schema"]}
+    config: Any = schema.config or None
     alone = {"type": "model-fields", "fields": {name: field}, "model_name": model.__name__}
-    if definitions:
-        alone = {"type": "definitions", "schema": alone, "definitions": definitions}
+    if schema.definitions:
+        alone = {"type": "definitions", "schema": alone, "definitions": schema.definitions}
     return SchemaValidator(alone, config)
 
 
@@ -261,9 +263,9 @@ def first_line(errors: List[Any]) -> str:
     return "%s [%s]%s" % (errors[0]["msg"], errors[0]["type"], more)
 
 
-def blame(errors: List[Any], keys: FrozenSet[str]) -> str:
+def blame(errors: List[Any], places: List[List[Any]]) -> str:
     """Write the field's own errors, or else what rejected the payload it came in."""
-    own = [error for error in errors if error["loc"] and error["loc"][0] in keys]
+    own = [error for error in errors if model_keys.is_at(error["loc"], places)]
     if own:
         return first_line(own)
     place = ".".join(str(part) for part in errors[0]["loc"]) or "the model"

@@ -9,8 +9,8 @@ import pytest
 
 import auditor
 from auditor.decode import session as session_module
-from auditor.decode.plan import WORKER
 from auditor.decode.session import Session
+from auditor.worker_start import WORKER
 from tests.sessions import open_consumer, quoted, shown
 
 #: The worker with an adapter that decodes a frame in one call; each string says how long it takes.

@@ -16,6 +16,7 @@ LEVELS = {
     "model": 1,
     "sql": 1,
     "whole_file": 1,
+    "worker_start": 1,
     "spec": 2,
     **dict.fromkeys(("decode", "load", "judge", "score", "store"), 3),
     **dict.fromkeys(("discover", "drift", "findings", "probe"), 4),

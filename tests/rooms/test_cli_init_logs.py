@@ -6,6 +6,8 @@ import json
 import zipfile
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
@@ -149,3 +151,22 @@ def test_import_says_what_to_write_next(tmp_path):
         said = CliRunner().invoke(app, ["import", str(log)])
         assert f"next            auditor init {log.name}{rest}\n" in said.stdout
     assert "arm, by model   provider-0 3" in said.stdout
+    assert "arm, by provider provider-0 3" in said.stdout
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_import_of_a_plain_file_says_which_ids_and_reasons_it_holds(tmp_path, form):
+    rows = [("a", "stop"), ("b", "length"), ("c", None), ("a", "stop")]
+    file = tmp_path / f"plain.{form}"
+    if form == "jsonl":
+        file.write_text("\n".join(json.dumps({"case_id": case, "finish": finish}) for case, finish in rows))
+    elif form == "csv":
+        file.write_text("\n".join(["case_id,finish", *(f"{case},{finish or ''}" for case, finish in rows)]))
+    else:
+        names = ["case_id", "finish"]
+        pyarrow.parquet.write_table(pyarrow.table([list(each) for each in zip(*rows, strict=True)], names), file)
+    said = CliRunner().invoke(app, ["import", str(file)]).stdout
+    assert "rows            4\n" in said
+    assert "ids             3: a, b, c\n" in said
+    assert "finish reasons  stop 2, length 1, none 1\n" in said
+    assert "outcomes        judged 2, truncated 1, unknown 1, by those reasons\n" in said

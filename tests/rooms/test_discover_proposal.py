@@ -43,7 +43,7 @@ from c"""
     consumer = spec.consumers["contracts"]
     assert (consumer.engine, consumer.model, consumer.scope) == ("duckdb", "contracts.sql", "payload")
     assert consumer.reads == {name: name for name in ("id", "amount", "d", "flag", "word")}
-    assert {name: (field.type, field.prediction_path, field.grain) for name, field in spec.fields.items()} == {
+    assert {name: (field.type, field.prediction_path.text, field.grain) for name, field in spec.fields.items()} == {
         "id": ("identifier", "id", None),
         "amount": ("decimal", "total", "0.001"),
         "d": ("date", "d", "day"),

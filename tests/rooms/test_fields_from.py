@@ -105,7 +105,8 @@ FIVE = {"type": "ordinal", "minimum": 1, "maximum": 5}
 #: What the issue says of each annotation.
 EXPECTED: dict[str, dict[str, object]] = {
     **{name: {"type": "boolean"} for name in ("correct", "strict", "maybe")},
-    **{name: {"type": "category"} for name in ("label", "empty_label", "severity", "mixed")},
+    **{name: {"type": "category"} for name in ("label", "empty_label", "severity")},
+    "mixed": {"type": "category", "members": "mixed"},
     **{name: {"type": "category", "members": "integer"} for name in ("level", "literal", "nested_literal")},
     **{name: {"type": "integer"} for name in ("plain", "positive", "open_above")},
     **dict.fromkeys(("stars", "exclusive", "decimal", "inside", "outside", "both_levels"), FIVE),
@@ -118,8 +119,8 @@ EXPECTED: dict[str, dict[str, object]] = {
     **{name: {"type": "date"} for name in ("day", "past")},
     **{name: {"type": "datetime"} for name in ("moment", "aware")},
     "aliased": {"type": "integer", "path": "theCount"},
-    "chosen": {"type": "integer", "path": "outer.inner"},
-    "by_place": {"type": "integer", "path": "first"},
+    "chosen": {"type": "integer", "path": (("outer", "inner"), ("flat",))},
+    "by_place": {"type": "integer", "path": (("list", 0), ("first",))},
 }
 
 
@@ -338,6 +339,67 @@ def test_a_reference_of_whole_numbers_is_the_member_of_that_number(tmp_path, ref
     assert [run.column(field, "api").verdicts["ok"] for field in ("rating", "level", "plain")] == [2, 3, 3]
 
 
+MIXED = """
+import enum
+from typing import Literal
+from pydantic import BaseModel
+
+class Answer(enum.Enum):
+    NO = False
+    YES = True
+    OTHER = "other"
+
+class Verdict(BaseModel):
+    rating: Literal["none", 1, 2]
+    answer: Answer
+"""
+
+
+@pytest.mark.parametrize("references", ["csv", "jsonl"])
+def test_members_of_several_kinds_are_right_where_they_are_the_same_member(tmp_path, references):
+    (tmp_path / "models.py").write_text(MIXED)
+    given = [("none", True), (1, "other"), (2, False), (1, True)]
+    right = [("none", True), (1, "other"), (1, False), ("none", "other")]
+    lines = [{"case_id": str(case), "rating": one, "answer": other} for case, (one, other) in enumerate(given)]
+    rows = [{"case_id": str(case), "rating": one, "answer": other} for case, (one, other) in enumerate(right)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    if references == "csv":
+        written = [",".join(str(cell).lower() for cell in row.values()) for row in rows]
+        (tmp_path / "r.csv").write_text("\n".join(["case_id,rating,answer", *written]))
+    else:
+        (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    mapping = {
+        "name": "mixed",
+        "cases": {"predictions": "p.jsonl", "references": f"r.{references}"},
+        "fields_from": "models:Verdict",
+        "consumers": {"api": {"adapter": "pydantic", "model": "models:Verdict", "receives": "json"}},
+    }
+    run = auditor.run(spec_from(mapping, tmp_path / "audit.toml"), store=False, probe="off").run
+    assert run.broken_references == ()
+    found = {name: run.column(name, "api").verdicts for name in ("rating", "answer")}
+    assert [(one["ok"], one["wrong"]) for one in found.values()] == [(2, 2), (3, 1)]
+    assert not [one for one in run.findings if one.code == "lax-coercion"]
+
+
+@pytest.mark.parametrize("members", ['Literal["1", 1]', 'Literal["true", 2, "x"]', "Level"])
+def test_members_that_no_reference_can_name_are_refused_at_once(tmp_path, members):
+    (tmp_path / "models.py").write_text(
+        "import enum\nfrom typing import Literal\nfrom pydantic import BaseModel\n"
+        "class Level(enum.Enum):\n    LOW = 0.5\n    HIGH = (1, 2)\n"
+        f"class Verdict(BaseModel):\n    rating: {members}\n    fine: bool\n"
+    )
+    with pytest.raises(UnsupportedField, match="UnsupportedField: rating of models:Verdict is "):
+        spec_from(
+            {
+                "name": "mixed",
+                "cases": {"predictions": "p.jsonl", "references": "r.jsonl"},
+                "fields_from": "models:Verdict",
+                "consumers": {"api": {"adapter": "pydantic", "model": "models:Verdict"}},
+            },
+            tmp_path / "audit.toml",
+        )
+
+
 @pytest.mark.parametrize(
     ("kind", "parser", "said"),
     [
@@ -346,7 +408,8 @@ def test_a_reference_of_whole_numbers_is_the_member_of_that_number(tmp_path, ref
             "int(text)",
             'return text, as its references are, or write members = "integer"',
         ),
-        ("category", "text == 'a'", "return text, as its references are"),
+        ("category", "text == 'a'", 'return text, as its references are, or write members = "mixed"'),
+        ("identifier", "int(text)", "return text, as its references are: a number has lost its leading zeros"),
     ],
 )
 def test_a_value_that_could_never_be_right_is_rejected_and_says_why(tmp_path, kind, parser, said):

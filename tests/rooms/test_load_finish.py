@@ -60,6 +60,50 @@ def test_a_spec_adds_reasons_and_says_others_otherwise_and_the_report_names_them
     )
 
 
+@pytest.mark.parametrize("form", ["jsonl", "csv", "columns"])
+def test_a_status_is_an_error_from_400_on(workspace, form):
+    statuses = [200, 204, 301, 399, 400, 429, 500, 599]
+    rows = [{"case_id": str(number), "status": status, "finish": "stop"} for number, status in enumerate(statuses)]
+    if form == "columns":
+        given = [{**row, "status": str(row["status"]), "day": "x"} for row in rows]
+    else:
+        given = [{**row, "status": str(row["status"]) if form == "csv" else row["status"]} for row in rows]
+        given = [{**row, "completion": WHOLE} for row in given]
+    file = workspace.json_lines("c.jsonl", given) if form == "jsonl" else workspace.csv("c.csv", given)
+    references = workspace.csv("r.csv", [{"case_id": row["case_id"], "day": row["case_id"]} for row in rows])
+    workspace.load(file, references, {"day": "date"}, error="status", finish="finish")
+    found = {case: outcome for (case, _), (outcome, _, _) in workspace.by_case().items()}
+    assert list(found.values()) == ["judged"] * 4 + ["transport"] * 4
+
+
+def test_the_reasons_met_say_what_became_of_their_completions(workspace):
+    """No reason and an error is a transport failure, and a stop may be refused, or be no object, all the same."""
+    rows = [
+        {"completion": WHOLE, "finish": "stop"},
+        {"completion": HALF, "finish": "stop"},
+        {"completion": WHOLE, "finish": "stop", "refusal": "no"},
+        {"completion": WHOLE, "finish": "stop"},
+        *[{"completion": None, "error": "time-out"}] * 2,
+        {"completion": WHOLE, "finish": "length"},
+    ]
+    expected = ["judged", "malformed", "refused", "judged", "transport", "transport", "truncated"]
+    assert outcomes(workspace, rows) == expected
+    assert workspace.loaded.notes[0] == (
+        "finish reasons met: stop 4 (judged 2, malformed 1, refused 1), none 2 (transport), length 1 (truncated)"
+    )
+
+
+def test_what_is_not_graded_is_said_to_be_counted_where_it_is(workspace):
+    given = [{"case_id": "1", "completion": reply, "finish": "stop"} for reply in (HALF, "Sorry?", WHOLE)]
+    references = workspace.csv("r.csv", [{"case_id": "1", "day": "1"}])
+    workspace.load(workspace.json_lines("c.jsonl", given), references, {"day": "date"}, attempts="last")
+    assert workspace.loaded.notes[0] == "finish reasons met: stop 1 (judged)"
+    assert workspace.loaded.notes[1].startswith("attempts: 2 completions of cases that have several")
+    assert workspace.loaded.notes[2].startswith(
+        "payload: of 3 completions that ended cleanly, graded or not, 1 are read by the strict reader (33.3 %)"
+    )
+
+
 def test_a_refusal_in_the_reply_counts_whatever_the_reason(workspace):
     refusals = ["I cannot help with that.", "", None, False]
     rows = [{"completion": WHOLE, "finish": "stop", "refusal": refusal} for refusal in refusals]

@@ -242,7 +242,7 @@ def test_prompts_are_bound_where_the_spec_names_them_and_nowhere_else(workspace)
         rows = [{"case_id": case, "date": "2024-03-01", "text": text} for case, text in texts]
         predictions = workspace.json_lines("p.jsonl", [{"case_id": "a", "date": "2024-03-01"}])
         references = workspace.json_lines("r.jsonl", rows)
-        return workspace.load(predictions, references, {"date": "date"}, **cases).prompts_sha256
+        return workspace.load(predictions, references, {"date": "date"}, **cases).traits_sha256.get("prompts", "")
 
     texts = [("a", "the contract"), ("bb", None), ("b", "another")]
     assert prompts(texts) == ""

@@ -139,6 +139,24 @@ def test_what_is_undefined_is_null(folder):
     assert audited(folder, [huge], [one]).column("amount", "judge").agreement == Agreement(1)
 
 
+def test_numbers_that_no_float_tells_apart_are_apart(folder):
+    """2^53 and 2^53 + 1 are one float: their error is 1, and they have two ranks."""
+    one = {"case_id": "", "correct": "yes", "label": "x", "stars": "3", "count": "1", "amount": "2"}
+    numbers = [(2**53, 2**53 + 1), (2**53 + 1, 2**53), (2**53 + 2, 2**53 + 2), (10**30 + 3, 10**30)]
+    given, asserted = (
+        [{**one, "case_id": f"c{at}", "count": str(pair[side]), "amount": f"{pair[side]}.1"} for at, pair in found]
+        for side, found in ((0, list(enumerate(numbers))), (1, list(enumerate(numbers))))
+    )
+    run = audited(folder, given, asserted)
+    spearman = pytest.approx(spearmanr([1, 2, 3, 4], [2, 1, 3, 4]).statistic)
+    for field in ("count", "amount"):
+        assert run.column(field, "judge").agreement == Agreement(4, mae=1.25, spearman=spearman)
+    tenths = [{**one, "case_id": f"c{at}", "amount": amount} for at, amount in enumerate(("0.1", "0.3", "0.3"))]
+    zeros = [{**row, "amount": "0"} for row in tenths]
+    # 0.7 / 3, rounded once: a sum of floats is another number.
+    assert audited(folder, tenths, zeros).column("amount", "judge").agreement.mae == 7 / 30
+
+
 def test_each_split_has_its_own_and_broken_references_withhold_it(folder):
     given, asserted = random_rows(3, 40), random_rows(4, 40)
     for number, row in enumerate(asserted):

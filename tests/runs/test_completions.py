@@ -152,7 +152,7 @@ def test_import_says_what_a_file_is(tmp_path):
     assert [" ".join(line.split()) for line in result.output.splitlines()] == [
         "batch.jsonl: openai-batch (lines)",
         "replies 2 of 1 cases; 1 more of a case that has one: choose with [cases] attempts",
-        "ids o1, …",
+        "ids o1",
         "finish reasons length 1, stop 1",
         "outcomes truncated 1, judged 1",
         "payloads strict 1, fenced 1, the outermost braces 1 (by who can read them)",
@@ -161,6 +161,9 @@ def test_import_says_what_a_file_is(tmp_path):
         "next auditor init batch.jsonl REFERENCES",
     ]
     plain = CliRunner().invoke(app, ["import", str(tmp_path / "r.csv")])
-    assert " ".join(plain.output.split()) == "r.csv: CSV, no eval log rows 10 columns case_id, day, total"
+    assert (
+        " ".join(plain.output.split())
+        == "r.csv: CSV, no eval log rows 10 ids 10: c1, c2, c3, … columns case_id, day, total"
+    )
     wrong = CliRunner().invoke(app, ["import", str(tmp_path / "batch.jsonl"), "--format", "openai"])
     assert wrong.exit_code == 2 and "openai-batch" in wrong.output

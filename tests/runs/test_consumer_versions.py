@@ -117,6 +117,65 @@ def test_what_differs_between_them_is_drift_and_nothing_else(shop: Path) -> None
             assert not {OLDER, NEWER} <= set(finding["consumers"]), f"{code} between versions: {finding['title']}"
 
 
+REFUSALS = """
+import os, sys
+def day(text):
+    newer = os.environ["VERSION"] == "2"
+    if text == "raises":
+        raise ValueError(text)
+    if text == "nothing or raises":
+        if newer:
+            raise ValueError(text)
+        return None
+    if text == "raises or dies" and newer:
+        os._exit(3)
+    if text == "nothing or dies" and newer:
+        sys.exit(3)
+    if text == "nothing or dies":
+        return None
+    if text == "raises or waits" and newer:
+        while True:
+            pass
+    raise ValueError(text)
+"""
+
+
+def test_versions_that_refuse_in_different_ways_are_drift_too(tmp_path: Path) -> None:
+    """The verdict of a case moves from one refusal to another: null to rejected, rejected to crashed."""
+    text = SPEC.replace('interpreter = "OLDER", name = "arrow 0.10"', 'env = { VERSION = "1" }, name = "one"')
+    text = text.replace('interpreter = "NEWER", name = "arrow 1.4"', 'env = { VERSION = "2" }, name = "two"')
+    text = text.replace('reference = "billing"', 'reference = "typed"').replace("owner =", 'timeout = "1 s"\nowner =')
+    (tmp_path / "audit.toml").write_text(text)
+    (tmp_path / "parsers.py").write_text(REFUSALS)
+    strings = ["raises", "nothing or raises", "raises or dies", "nothing or dies", "raises or waits"]
+    write(tmp_path, [(string, "2024-03-01", "", "") for string in strings])
+    drifts = of_code(run(tmp_path), "version-drift")
+    found = {one["title"]: [witness["raw"] for witness in one["witnesses"]] for one in drifts}
+    assert found == {
+        "billing@one gives no value for day strings that billing@two rejects": ['"nothing or raises"'],
+        "billing@one rejects day strings that billing@two crashes on": ['"raises or dies"'],
+        "billing@one gives no value for day strings that billing@two crashes on": ['"nothing or dies"'],
+        "billing@one rejects day strings that billing@two takes too long for": ['"raises or waits"'],
+    }
+    assert len({one["fingerprint"] for one in drifts}) == len(drifts)
+
+
+def test_a_null_that_one_version_rejects_is_drift(tmp_path: Path) -> None:
+    text = SPEC.replace('interpreter = "OLDER", name = "arrow 0.10"', 'env = { VERSION = "1" }, name = "one"')
+    text = text.replace('interpreter = "NEWER", name = "arrow 1.4"', 'env = { VERSION = "2" }, name = "two"')
+    text = text.replace('reference = "billing"', 'reference = "typed"').replace("predictions.csv", "p.jsonl")
+    (tmp_path / "audit.toml").write_text(text.replace("owner =", 'receives = "json"\nowner ='))
+    (tmp_path / "parsers.py").write_text(
+        "import json, os\ndef day(text):\n    value = json.loads(text)\n"
+        "    return None if value is None and os.environ['VERSION'] == '1' else value + ''\n"
+    )
+    write(tmp_path, [("", "2024-03-01", "", "")])
+    (tmp_path / "p.jsonl").write_text('{"case_id": "C-0", "day": null}\n')
+    (drift,) = of_code(run(tmp_path), "version-drift")
+    assert drift["title"] == "billing@one gives no value for day strings that billing@two rejects"
+    assert [witness["raw"] for witness in drift["witnesses"]] == ["null"]
+
+
 def test_versions_alone_differ_in_drift_alone(shop: Path) -> None:
     text = (shop / "audit.toml").read_text()
     (shop / "audit.toml").write_text(text[: text.index("[consumers.warehouse]")])

@@ -61,7 +61,7 @@ def test_what_is_proposed_for_it_audits_what_the_model_gives(folder: Path) -> No
     assert spec.consumers["contracts"].model == "models/contracts.sql"
     row = {"case_id": "1", "total": "USD 1,234.50", "effective_date": "2024-03-01", "auto_renew": "Yes"}
     right = {"case_id": "1", "total_amount": "1234.50", "effective_date": "2024-03-01", "auto_renew": "true"}
-    paths = [field.prediction_path for field in spec.fields.values()]
+    paths = [field.prediction_path.text for field in spec.fields.values()]
     for name, values, columns in (("p.csv", row, paths), ("r.csv", right, list(spec.fields))):
         with (folder / name).open("w", newline="") as file:
             writer = csv.DictWriter(file, dict.fromkeys(["case_id", *columns]))

@@ -10,6 +10,7 @@ import shutil
 import pytest
 from scipy.stats import binom
 
+from auditor.errors import Refused
 from auditor.score.paired import paired_interval
 from tests.comparisons import ISO, SPEC, Workspace, ids
 
@@ -147,7 +148,7 @@ def test_another_contract_is_refused_and_no_field_of_it_is_compared(tmp_path):
     new = workspace.run(rows).run.run_id
     refused = workspace.auditor("drift", old, new)
     assert refused.exit_code == 4
-    assert "until: its contract is another: grain none → month" in refused.output
+    assert "until: its contract is another: grain day → month" in refused.output
     found = workspace.document("drift", old, new, "--common")
     assert [column["field"] for column in found["columns"]] == ["day"]
     assert found["dropped"][0]["field"] == "until"
@@ -230,7 +231,9 @@ def test_splits_are_compared_apart_and_a_case_that_changes_its_split_is_left_out
     old = workspace.run(dict.fromkeys(cases, "2024-03-01")).run.run_id
     references(cases[:19])
     new = workspace.run(dict.fromkeys(cases, "2024-03-01") | dict.fromkeys(cases[10:14], "2024-03-02")).run.run_id
-    found = {column["split"]: column for column in workspace.document("drift", old, new)["columns"]}
+    refused = workspace.auditor("drift", old, new)
+    assert (refused.exit_code, "1 shared case is in another split" in refused.output) == (4, True)
+    found = {column["split"]: column for column in workspace.document("drift", old, new, "--common")["columns"]}
     assert {
         name: (one["old"]["judged"], one["left_out"], one["paired"]["discordant"]) for name, one in found.items()
     } == {
@@ -342,3 +345,15 @@ def test_a_field_with_another_contract_is_not_known_to_be_as_good(tmp_path):
     done = workspace.auditor("drift", old, new, "--common", "--fail-on", "drop")
     assert done.exit_code == 1
     assert "1 more column with another contract" in done.output
+
+
+def test_in_python_runs_of_other_cases_are_refused_too(tmp_path):
+    workspace = Workspace(tmp_path)
+    workspace.table("references.csv", dict.fromkeys(CASES[:20], "2024-03-01"))
+    old = workspace.run(dict.fromkeys(CASES[:20], "2024-03-01"))
+    workspace.table("references.csv", dict.fromkeys(CASES[1:21], "2024-03-01"))
+    new = workspace.run(dict.fromkeys(CASES[1:21], "2024-03-01"))
+    with pytest.raises(Refused, match="1 case of the old run only: C-001"):
+        old.drift(new)
+    found = old.drift(new, common=True)
+    assert (found.shared, found.columns[0].new.judged, found.dropped[0].count) == (19, 19, 1)

@@ -27,6 +27,11 @@ def test_each_arm_is_compared_with_itself(tmp_path):
     predict(workspace, CASES[:7])
     new = workspace.run().run.run_id
     found = workspace.document("drift", old, new, "--split")
+    assert (found["shared"], found["old"]["expected"], found["old"]["arms"]) == (20, 40, 2)
+    said = workspace.auditor("drift", old, new).output
+    assert "20 cases, the same in both runs" in said
+    assert said.count("20 cases in each of 2 arms") == 2
+    assert "40" not in said.replace(old, "").replace(new, "")
     columns = {one["arm"]: one for one in found["columns"]}
     assert {arm: (one["old"]["ok"], one["new"]["ok"], one["new"]["judged"]) for arm, one in columns.items()} == {
         "large": (20, 20, 20),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -116,6 +117,60 @@ def test_the_first_case_that_differs_is_named(shop: Path, old: str, new: str, sa
     assert "1 case" in said
     assert "consumer" not in said
     assert "the spec was" not in said
+
+
+@pytest.mark.parametrize("column", ["split", "locale", "jurisdiction"])
+def test_what_a_case_is_judged_by_beside_its_reference_is_frozen_too(shop: Path, column: str) -> None:
+    """A split decides which column a case counts in, a locale how its reference is read: neither moves unseen."""
+    replace_in(shop / "audit.toml", 'input = "text"', f'input = "text"\n{column} = "{column}"')
+    rows = (shop / "references.csv").read_text().splitlines()
+    plain = [f"{rows[0]},{column}", *(f"{row},{place}" for row, place in zip(rows[1:], "abba", strict=True))]
+    (shop / "references.csv").write_text("\n".join(plain))
+    assert auditor(shop, "freeze").returncode == 0
+    assert auditor(shop, *OPTIONS, "-q").returncode == 0
+    shutil.rmtree(shop / ".auditor")
+    replace_in(shop / "references.csv", "contract 2,b", "contract 2,a")
+    said = refused(shop)
+    assert f"the first case that differs is C-3: its {column} is another one" in said
+    assert "1 case changed" in said
+    (shop / "references.csv").write_text("\n".join(plain).replace(",a", ",").replace(",b", ","))
+    assert f"the cases had {column}s, and have none" in refused(shop)
+
+
+def test_a_split_that_moved_is_no_comparison_and_drift_says_so(shop: Path) -> None:
+    replace_in(shop / "audit.toml", 'input = "text"', 'split = "part"')
+    rows = (shop / "references.csv").read_text().splitlines()
+    runs = []
+    for parts in ("aabb", "aaab"):
+        marked = [f"{rows[0]},part,locale", *(f"{row},{one},en-GB" for row, one in zip(rows[1:], parts, strict=True))]
+        (shop / "references.csv").write_text("\n".join(marked))
+        done = auditor(shop, "run", "--probe", "off", "--fail-on", "never", "-o", "r.json", "-q")
+        assert done.returncode == 0, done.stderr
+        runs.append(json.loads((shop / "r.json").read_text()))
+    assert runs[0]["manifest_sha256"] != runs[1]["manifest_sha256"]
+    names = [run["run_id"] for run in runs]
+    done = auditor(shop, "drift", *names)
+    assert done.returncode == 4
+    assert "1 shared case is in another split" in done.stderr
+    assert "C-3" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ('type = "date"', 'type = "date"\ngrain = "day"'),
+        ('type = "date"', 'type = "date"\npath = "day"'),
+        ('type = "integer"', 'type = "integer"\ngrain = 1\nrounding = "half_up"'),
+        ('type = "integer"', 'type = "integer"\nrounding = "down"'),
+        ('type = "integer"', 'type = "integer"\nreference = "typed"'),
+    ],
+)
+def test_what_is_in_force_anyway_may_be_written_out(shop: Path, short: str, long: str) -> None:
+    before = (shop / "audit.lock").read_bytes()
+    replace_in(shop / "audit.toml", short, long)
+    assert auditor(shop, *OPTIONS, "-q").returncode == 0
+    assert auditor(shop, "freeze").returncode == 0
+    assert (shop / "audit.lock").read_bytes() == before
 
 
 def test_all_that_moved_is_said_at_once(shop: Path) -> None:

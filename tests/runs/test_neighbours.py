@@ -173,7 +173,7 @@ def test_the_smallest_witness_has_two_rows_and_two_values(run):
 
 def test_a_leading_zero_is_lost_by_the_company_of_numbers(run):
     codes = found(run, "codes")["neighbour-dependent"]
-    assert codes.title.endswith('"00123" is int:123 alone and text:00123 after "2024-03-01"')
+    assert codes.title.endswith('"00123" is rejected as int:123 alone and text:00123 after "2024-03-01"')
     assert "dtype" in codes.fixes[0]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pytest
 
 import auditor
+from auditor.drift.stored import digest_of
 from auditor.score.intervals import wilson
 from tests.comparisons import ISO, SPEC, Workspace, ids
 
@@ -63,6 +65,36 @@ def test_a_parser_that_is_mended_accepts_more_and_breaks_nothing(tmp_path):
     assert str(tmp_path) not in (new.folder / "sources" / "contract.json").read_text()
     (drift,) = workspace.document("drift", run.run.run_id, found["new"]["run_id"])["columns"]
     assert drift["paired"]["ok_in_new_only"] == 2
+
+
+def test_in_python_a_run_is_decoded_again_and_compared(tmp_path):
+    _, run = workspace_with(tmp_path, {"C-003": "1 March 2024"})
+    (tmp_path / "parsers.py").write_text("from dateutil.parser import parse as day\n")
+    found = run.redecode(tmp_path / "audit.toml", probe="off")
+    (column,) = found.columns
+    assert [(one.raw, one.old, one.new, one.cases) for one in column.newly_accepted] == [
+        ('"1 March 2024"', "rejected", "value", ("C-003",))
+    ]
+    new = auditor.load(found.new.run_id, runs=tmp_path / ".auditor" / "runs")
+    (drift,) = run.drift(new).columns
+    assert [(flip.old, flip.new, flip.cases) for flip in drift.flips] == [("rejected", "ok", ("C-003",))]
+    unstored = auditor.run(tmp_path / "audit.toml", store=False, probe="off")
+    for ask in (lambda: unstored.drift(new), lambda: new.drift(unstored), lambda: unstored.redecode(tmp_path)):
+        with pytest.raises(auditor.StoreError, match="this run was not stored"):
+            ask()
+
+
+def test_what_a_run_has_kept_is_read_once_for_its_digest_and_again_where_it_changed(tmp_path):
+    _, run = workspace_with(tmp_path, {"C-003": "1 March 2024"})
+    digest_of.cache_clear()
+    run.redecode(tmp_path / "audit.toml", probe="off")
+    assert digest_of.cache_info().misses == 4, "two inputs of the run, and the two that the new one has kept"
+    kept = next((run.folder / "sources").glob("*-predictions.csv"))
+    before = kept.stat()
+    kept.write_bytes(kept.read_bytes().replace(b"1 March 2024", b"2 March 2024"))
+    os.utime(kept, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(auditor.StoreError, match="is not what the run read"):
+        run.redecode(tmp_path / "audit.toml", probe="off")
 
 
 def test_a_parser_that_breaks_is_a_list_of_regressions(tmp_path):
@@ -165,7 +197,7 @@ def test_the_contract_of_the_run_is_kept_and_what_is_gone_is_named(tmp_path):
     ]
     notes = "\n".join(found["notes"])
     assert "until: no consumer of audit.toml reads it any more" in notes
-    assert "day: judged as the run was, grain none, and not as audit.toml has it now" in notes
+    assert "day: judged as the run was, grain day, and not as audit.toml has it now" in notes
     assert "decoded with the zone of the run, UTC" in notes
 
 

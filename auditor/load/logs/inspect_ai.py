@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from auditor.load.json_lines import items
 from auditor.load.logs.openai_batch import with_tool
-from auditor.load.logs.reply import Reply, at, items, joined_texts, objects_of, reference_members, text_at
+from auditor.load.logs.reply import Reply, at, joined_texts, objects_of, reference_members, text_at
 
 _ZSTANDARD: Final = 93
 _LOCAL_HEADER: Final = struct.Struct("<4s5H3I2H")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from auditor.load.logs.reply import Reply, at, items, reference_members, text_at
+from auditor.load.json_lines import items
+from auditor.load.logs.reply import Reply, at, reference_members, text_at
 
 
 def is_lm_eval_sample(keys: set[str]) -> bool:

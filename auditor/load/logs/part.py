@@ -23,6 +23,7 @@ from auditor.load.parts import Part
 from auditor.load.rows import Rows
 from auditor.load.tokens import content_of, string_token
 from auditor.load.unfold import columns_part
+from auditor.model.payload_path import PayloadPath
 from auditor.spec.models import AuditSpec, CasesSpec
 
 _REPLIES: Final[Mapping[str, Callable[[Iterator[str], str | None], Iterator[Reply]]]] = {
@@ -51,7 +52,7 @@ NAMED: Final = frozenset(("target", "metadata", "vars", "doc", "expected", "expe
 def log_layout(spec: AuditSpec, role: Role, contract: Contract) -> Layout:
     """Give the names by which a log is read."""
     cases = spec.cases
-    paths: dict[str, tuple[str, ...]] = {name: (field.prediction_path,) for name, field in spec.fields.items()}
+    paths: dict[str, tuple[PayloadPath, ...]] = {name: (field.prediction_path,) for name, field in spec.fields.items()}
     return Layout(
         role=role,
         form="completions" if role == "prediction" else "columns",
@@ -79,7 +80,7 @@ def open_log(file: SourceFile, log: Log, layout: Layout, cases: CasesSpec, paylo
         part = completions_part(file, layout, _reply_rows(replies, layout, cases.arm, epochs), payloads)
         part = replace(part, epochs_of_log=max(records.epochs, *epochs) if log.format == "inspect-ai" else 0)
     else:
-        used = {path.partition(".")[0] for paths in layout.fields.values() for path in paths}
+        used = {head for paths in layout.fields.values() for path in paths for head in path.heads}
         part = columns_part(file, layout, _reference_rows(replies, layout, cases.arm), NAMED - used, set())
     kept = {name: value for name, value in part.columns.items() if name not in ("locale", "jurisdiction")}
     return replace(part, columns=kept)
@@ -164,7 +165,7 @@ def _reply_rows(
 
 
 def _reference_rows(replies: Iterator[tuple[Reply, str]], layout: Layout, arm: Sequence[str]) -> Iterator[Rows]:
-    keys = {key for paths in layout.fields.values() for path in paths for key in (path, path.partition(".")[0])}
+    keys = {head for paths in layout.fields.values() for path in paths for head in path.heads}
     for first, batch in _batches(replies):
         columns: dict[str, list[str | None]] = {key: [reply.references.get(key) for reply, _ in batch] for key in keys}
         columns[layout.id] = [string_token(case) for _, case in batch]

@@ -9,14 +9,14 @@ from typing import Final, Literal
 
 from auditor.errors import LoadError
 from auditor.load.files import SourceFile, mistake
-from auditor.load.json_lines import members, read_chunks
+from auditor.load.json_lines import items, members, read_chunks
 from auditor.load.logs.anthropic_batch import is_anthropic_batch
 from auditor.load.logs.inspect_ai import epochs_of, header_of, is_inspect_log, model_of, samples_of
 from auditor.load.logs.langfuse import is_langfuse_item
 from auditor.load.logs.lm_eval import is_lm_eval_sample
 from auditor.load.logs.openai_batch import is_openai_batch
 from auditor.load.logs.promptfoo import is_promptfoo_document, is_promptfoo_row
-from auditor.load.logs.reply import at, items
+from auditor.load.logs.reply import at
 from auditor.spec.models import CasesSpec, LogFormat
 
 Shape = Literal["lines", "document", "zip"]

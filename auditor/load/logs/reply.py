@@ -6,11 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from auditor.load.json_lines import members, scan_value
+from auditor.load.json_lines import items, members
 from auditor.load.rows import member
 from auditor.load.tokens import content_of, string_token
-
-_SPACE = " \t\n\r"
 
 
 @dataclass(frozen=True)
@@ -56,33 +54,6 @@ def text_at(source: str | None, *path: str | int) -> str | None:
     """Give the content of the string at a path, or the source of another scalar; None where there is none."""
     found = at(source, *path)
     return None if found is None or found[0] in "{[" else content_of(found)
-
-
-def items(source: str) -> list[str]:
-    """Give the source texts of the items of a JSON array; ValueError where it is none."""
-    position = _skip(source, 0)
-    if source[position : position + 1] != "[":
-        raise json.JSONDecodeError("is not a JSON array", source, position)
-    found: list[str] = []
-    position = _skip(source, position + 1)
-    if source[position : position + 1] == "]":
-        return found
-    while True:
-        end = scan_value(source, position)
-        found.append(source[position:end])
-        position = _skip(source, end)
-        mark = source[position : position + 1]
-        if mark == "]":
-            return found
-        if mark != ",":
-            raise json.JSONDecodeError("',' or ']' is expected", source, position)
-        position = _skip(source, position + 1)
-
-
-def _skip(text: str, position: int) -> int:
-    while position < len(text) and text[position] in _SPACE:
-        position += 1
-    return position
 
 
 def objects_of(source: str | None) -> Iterator[str]:

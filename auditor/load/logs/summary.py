@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,11 +12,13 @@ from auditor.load.columnar import ColumnarFile
 from auditor.load.completions import reply_text
 from auditor.load.files import find_files, mistake
 from auditor.load.finish import TOOL_REASONS, outcome_of
-from auditor.load.json_lines import all_keys, members, read_chunks
+from auditor.load.json_lines import all_keys, members, read_chunks, read_records
+from auditor.load.layout import FINISH_NAMES
 from auditor.load.logs.part import read_replies
 from auditor.load.logs.recognise import Records, recognise
 from auditor.load.logs.reply import Reply
 from auditor.load.payload import braced_text, fenced_text
+from auditor.load.rows import texts_of
 from auditor.spec.models import CasesSpec, LogFormat
 
 
@@ -51,7 +54,7 @@ def summarise(path: Path, cases: CasesSpec, named: LogFormat | None) -> LogSumma
     (file,) = find_files(path.parent, (path.name,), "predictions")
     log = recognise(file, named=named)
     if log is None:
-        return _plain(path, file.name, file.format)
+        return _plain(path, file.name, file.format, cases.id)
     found = LogSummary(file.name, log.format, log.shape)
     for reply, case in read_replies(Records(file, log), cases):
         found.rows += 1
@@ -92,18 +95,44 @@ def _keys(text: str) -> tuple[str, ...] | None:
         return None
 
 
-def _plain(path: Path, name: str, kind: str) -> LogSummary:
+def _plain(path: Path, name: str, kind: str, case_id: str) -> LogSummary:
+    """Say what a plain file holds: its columns and, where its names say so, ids and finish reasons."""
     (file,) = find_files(path.parent, (path.name,), "predictions")
     if kind == "jsonl":
-        rows = sum(sum(map(bool, map(bytes.strip, chunk.split(b"\n")))) for _, chunk in read_chunks(file))
-        return LogSummary(name, "JSON lines", rows=rows, columns=tuple(all_keys(file)))
+        found = LogSummary(name, "JSON lines", columns=tuple(all_keys(file)))
+        named = _named(found.columns, case_id)
+        for records in read_records(file, list(named)):
+            for key in named:
+                _count(found, key, case_id, texts_of(records.values[key]))
+        found.rows = sum(sum(map(bool, map(bytes.strip, chunk.split(b"\n")))) for _, chunk in read_chunks(file))
+        return found
     import duckdb
 
     try:
         with duckdb.connect() as connection:
             columnar = ColumnarFile(file, connection)
-            columns, count = tuple(columnar.names), columnar.count
+            found = LogSummary(name, kind.upper() if kind != "parquet" else "Parquet", columns=tuple(columnar.names))
+            found.rows = columnar.count
+            for key in _named(found.columns, case_id):
+                value = columnar.text([key])
+                assert value is not None
+                query = f"SELECT nullif({value.sql}, '') FROM {columnar.relation(connection)}"
+                _count(found, key, case_id, [text for (text,) in connection.execute(query).fetchall()])
             columnar.release()
     except duckdb.Error as error:
         raise mistake(name, f"cannot be read: {str(error).splitlines()[0]}") from error
-    return LogSummary(name, kind.upper() if kind != "parquet" else "Parquet", rows=count, columns=columns)
+    return found
+
+
+def _named(columns: Sequence[str], case_id: str) -> tuple[str, ...]:
+    """Give the column of the ids and that of the finish reasons, as far as a file has them."""
+    finish = [name for name in FINISH_NAMES if name in columns][:1]
+    return (*([case_id] if case_id in columns else []), *finish)
+
+
+def _count(found: LogSummary, key: str, case_id: str, texts: Sequence[str | None]) -> None:
+    if key == case_id:
+        found.ids.update(text for text in texts if text is not None)
+    else:
+        found.finish_reasons.update(text or "" for text in texts)
+        found.outcomes.update(outcome_of(text, None) for text in texts)

@@ -88,7 +88,8 @@ def _facts(drift: Drift) -> Iterator[Fact]:
 def run_line(run: RunHead) -> str:
     """Name a run by id, time and build."""
     again = f" · redecoded from {run.redecoded_of}" if run.redecoded_of else ""
-    return f"{run.run_id} · {run.created_at} · {plural(run.expected, 'case')} · auditor {run.auditor_version}{again}"
+    cases = plural(run.cases, "case") + (f" in each of {plural(run.arms, 'arm')}" if run.arms else "")
+    return f"{run.run_id} · {run.created_at} · {cases} · auditor {run.auditor_version}{again}"
 
 
 def _named(key: ColumnKey) -> str:
