@@ -12,7 +12,12 @@ from auditor.spec.production import mistake_in
 from auditor.spec.recorded_rules import WAREHOUSES
 
 #: The statements that an engine has beside the cast.
-STATEMENTS = {"sqlite": ("insert",), "postgres": ("insert", "copy"), "mariadb": ("insert",)}
+STATEMENTS = {
+    "duckdb": ("insert", "copy"),
+    "sqlite": ("insert",),
+    "postgres": ("insert", "copy"),
+    "mariadb": ("insert",),
+}
 
 #: Engines that are servers: one that runs is named by `connection`.
 CONNECTED = ("postgres", "mariadb", "sqlalchemy")

@@ -203,7 +203,7 @@ def test_all_mistakes_are_listed_at_once_in_the_order_of_the_lines(tmp_path: Pat
         ('engine = "duckdb"', 'engine = "duckdb"\nstatement = "load"', "consumers.warehouse.statement", 'no "load"'),
         (
             'engine = "duckdb"',
-            'engine = "duckdb"\nstatement = "insert"',
+            'engine = "datafusion"\nstatement = "insert"',
             "consumers.warehouse.statement",
             "it has cast",
         ),
