@@ -28,6 +28,7 @@ Engine = Literal[
     "spark",
     "googlesql",
     "sqlalchemy",
+    "adbc",
     # Warehouses out of reach: their answers are recorded where they run.
     "snowflake",
     "bigquery",

@@ -23,6 +23,7 @@ MODULES = {
     "spark": "pyspark",
     "googlesql": "zetasql",
     "sqlalchemy": "sqlalchemy",
+    "adbc": "adbc_driver_manager",
 }
 
 
