@@ -20,7 +20,7 @@ STATEMENTS = {
 }
 
 #: Engines that are servers: one that runs is named by `connection`.
-CONNECTED = ("postgres", "mariadb", "sqlalchemy", "adbc")
+CONNECTED = ("postgres", "mariadb", "spark", "sqlalchemy", "adbc")
 
 #: Warehouses that the user runs, which are nothing without a connection.
 ELSEWHERE = ("sqlalchemy", "adbc")
