@@ -170,7 +170,7 @@ def config_of(
         "compiled": googlesql_code(consumer),
         "command": list(consumer.command),
         "record": record_config(spec, consumer),
-        "service": service_config(consumer),
+        "service": service_config(spec, consumer),
         "plan": sql_plan(spec, consumer, fields, keys),
         "env": consumer.env,
         "memory": consumer.memory,

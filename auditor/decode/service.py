@@ -6,18 +6,19 @@ Those go to the worker in its process environment, from where it takes them out 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 from auditor.errors import ConsumerError
 from auditor.spec.http_kinds import SECRET
-from auditor.spec.models import ConsumerSpec
+from auditor.spec.models import AuditSpec, ConsumerSpec
 
 #: What a secret's name starts with in the worker's environment, see `auditor/worker/http_secrets.py`.
 PREFIX = "AUDITOR_SECRET_"
 
 
-def service_config(consumer: ConsumerSpec) -> dict[str, Any] | None:
+def service_config(spec: AuditSpec, consumer: ConsumerSpec) -> dict[str, Any] | None:
     """Give the part of the worker's configuration that is about a service; None for any other consumer."""
     if consumer.adapter != "http" or consumer.url is None:
         return None
@@ -33,6 +34,7 @@ def service_config(consumer: ConsumerSpec) -> dict[str, Any] | None:
         "concurrency": consumer.concurrency,
         "retries": consumer.retries,
         "redirects": consumer.redirects,
+        "ca": consumer.ca and os.path.abspath(spec.folder / Path(consumer.ca).expanduser()),
         "version": urljoin(consumer.url, version) if "/" in version else version,
         "secrets": secret_names(consumer),
     }

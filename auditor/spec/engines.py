@@ -17,6 +17,7 @@ DRIVERS = {
     "spark": "pyspark",
     "googlesql": "zetasql",
     "sqlalchemy": "sqlalchemy",
+    "adbc": "adbc_driver_manager",
 }
 
 #: The program of a private server, where it may be beside PATH, and a wheel that brings it.

@@ -36,6 +36,7 @@ def check_http(name: str, consumer: Entry, folder: Path, mistakes: Mistakes) -> 
         _check_request(key, url, consumer, mistakes)
         _check_parameters(key, url, mistakes)
         _check_version(key, url, consumer, mistakes)
+    _check_authority(key, folder, consumer, mistakes)
 
 
 def _check_request(key: tuple[str, str], url: str, consumer: Entry, mistakes: Mistakes) -> None:
@@ -75,3 +76,16 @@ def _check_version(key: tuple[str, str], url: str, consumer: Entry, mistakes: Mi
     if wrong_with_url(whole) or "{" in version or urlsplit(whole)[:2] != urlsplit(url)[:2]:
         hint = 'such as "/version"; the headers with their secrets are sent there too. A name without "/" is a header'
         mistakes.add((*key, "version"), "must be a url of the same host, or the name of a header", hint)
+
+
+def _check_authority(key: tuple[str, str], folder: Path, consumer: Entry, mistakes: Mistakes) -> None:
+    file, url = consumer.get("ca"), consumer.get("url")
+    if file is None:
+        return
+    path = folder / Path(file).expanduser()
+    if not path.is_file():
+        hint = "the path is relative to the folder of the spec; the file has the authority's certificate in PEM form"
+        mistakes.add((*key, "ca"), f"there is no file {path}", hint)
+    if url is not None and urlsplit(url).scheme == "http":
+        hint = "write https:// in `url`, or remove it"
+        mistakes.add((*key, "ca"), "makes no sense for http://, which has no certificate", hint)

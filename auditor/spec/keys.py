@@ -127,6 +127,7 @@ CONSUMER: dict[str, Kind] = {
     "concurrency": CONCURRENCY,
     "retries": RETRIES,
     "redirects": FLAG,
+    "ca": TEXT,
     "version": TEXT,
     "emulate": FLAG,
     "calibrate": TEXT,
@@ -189,7 +190,7 @@ ADAPTERS_OF: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             *("url", "method", "headers", "request", "value", "rejected", "message"),
-            *("concurrency", "retries", "redirects", "version"),
+            *("concurrency", "retries", "redirects", "ca", "version"),
         ),
         ("http",),
     ),

@@ -29,6 +29,7 @@ Engine = Literal[
     "spark",
     "googlesql",
     "sqlalchemy",
+    "adbc",
     # Warehouses out of reach: their answers are recorded where they run.
     "snowflake",
     "bigquery",
@@ -243,6 +244,9 @@ class ConsumerSpec(Table):
     concurrency: int = Field(8, description="HTTP: requests under way at one time.")
     retries: int = Field(2, description="HTTP: times that a request is sent again where it got no answer at all.")
     redirects: bool = Field(False, description="HTTP: redirects are followed, on the same host.")
+    ca: str | None = Field(
+        None, description="HTTP: PEM file of the authority that vouches for the service, instead of the public ones."
+    )
     version: str | None = Field(
         None, description="HTTP: where the service says its version: the name of a header, or a url of the same host."
     )

@@ -12,10 +12,18 @@ from auditor.spec.production import mistake_in
 from auditor.spec.recorded_rules import WAREHOUSES
 
 #: The statements that an engine has beside the cast.
-STATEMENTS = {"sqlite": ("insert",), "postgres": ("insert", "copy"), "mariadb": ("insert",)}
+STATEMENTS = {
+    "duckdb": ("insert", "copy"),
+    "sqlite": ("insert",),
+    "postgres": ("insert", "copy"),
+    "mariadb": ("insert",),
+}
 
 #: Engines that are servers: one that runs is named by `connection`.
-CONNECTED = ("postgres", "mariadb", "sqlalchemy")
+CONNECTED = ("postgres", "mariadb", "spark", "sqlalchemy", "adbc")
+
+#: Warehouses that the user runs, which are nothing without a connection.
+ELSEWHERE = ("sqlalchemy", "adbc")
 
 #: Engines whose server is started where none is named.
 STARTED = ("postgres", "mariadb")
@@ -99,7 +107,7 @@ def _check_server(name: str, engine: str, consumer: Entry, mistakes: Mistakes) -
     elif connection is not None and not _VARIABLE.fullmatch(connection):
         hint = 'put the URL into an environment variable and write connection = "env:WAREHOUSE_URL"'
         mistakes.add(("consumers", name, "connection"), "must be env: and the name of a variable", hint)
-    if engine == "sqlalchemy" and not consumer.has("connection"):
+    if engine in ELSEWHERE and not consumer.has("connection"):
         hint = 'put its URL into an environment variable and write connection = "env:WAREHOUSE_URL"'
         mistakes.add(("consumers", name, "connection"), "is missing: nothing says which warehouse", hint)
     if consumer.has("server") and (engine not in STARTED or consumer.has("connection")):

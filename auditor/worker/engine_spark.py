@@ -1,4 +1,5 @@
-"""Spark, in a local session: one thread, no user interface, nothing written beside its temporary folder.
+"""Spark: a local session (one thread, no user interface, nothing written beside its temporary folder), or by
+`connection` one of a server that speaks Spark Connect.
 
 A cast that raises takes its job with it and costs a tenth of a second. A plain cast is tried first, with the form that
 was measured to accept the same strings; its refusals are worded as Spark words them. Any other expression is run as it
@@ -7,6 +8,7 @@ is written, over ever fewer values.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import tempfile
@@ -31,6 +33,15 @@ SESSION = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.structuredLogging.enabled": "false",
 }
+
+#: Times that a client asks a server again that does not answer: five seconds.
+RETRIES = 4
+
+#: What the client says where no value is to blame, by the codes of gRPC and of Spark.
+GONE = re.compile(
+    r"StatusCode\.(?:UNAVAILABLE|UNAUTHENTICATED|PERMISSION_DENIED|DEADLINE_EXCEEDED|CANCELLED)|"
+    r"^\[(?:INVALID_HANDLE|RETRIES_EXCEEDED)"
+)
 
 TAGS = (
     ("timestamp", "datetime"),
@@ -60,15 +71,18 @@ class Engine:
         self.java_errors = required("py4j.protocol", "spark").Py4JError
         self.arrow = required("pyarrow", "spark")
         self.gone = (ConnectionError, required("py4j.protocol", "spark").Py4JNetworkError)
-        self.session = self._open()
+        self.is_remote = config["connection"] is not None
+        self.session = self._connect(config["connection"]) if self.is_remote else self._open()
         given = dict(config["settings"])
         if not any(name.lower() == ZONE.lower() for name in given):
             self._set(ZONE, os.environ.get("TZ") or "UTC")
         for name, value in given.items():
             self._set(name, value)
         self.name = "spark " + str(self.session.version)
-        java = self.session.sparkContext._jvm.java.lang.System.getProperty("java.version")
-        self.settings: "Dict[str, str]" = {"java": str(java)}
+        self.settings: "Dict[str, str]" = {}
+        if not self.is_remote:
+            java = self.session.sparkContext._jvm.java.lang.System.getProperty("java.version")
+            self.settings["java"] = str(java)
         for name in [*given, *(name for name in RECORDED if name not in given)]:
             self.settings[name] = str(self.session.conf.get(name))
 
@@ -85,6 +99,23 @@ class Engine:
             raise StartError("start a local Spark session", shortened(str(error)), hint) from error
         return session.newSession()  # its settings are its own, whatever another one of this process has set
 
+    def _connect(self, url: str) -> "Any":
+        """Give a session of its own on a server; the client would try for ten minutes to reach one that is gone."""
+        remote = required("pyspark.sql.connect.session", "spark-connect")
+        retries = required("pyspark.sql.connect.client.retries", "spark-connect")
+        logging.getLogger("SQLQueryContextLogger").disabled = True  # which tells each refusal, with its stack
+        try:
+            session = remote.SparkSession.builder.remote(url).create()
+            session.client.set_retry_policies([retries.DefaultPolicy(max_retries=RETRIES)])
+            str(session.version)  # the first that it asks the server
+        except (self.errors, ValueError) as error:
+            seen = str(error)
+            for secret in [url, *re.findall(r"[;/]\w*(?:token|password)\w*=([^;]+)", url, re.IGNORECASE)]:
+                seen = seen.replace(secret, "…")
+            hint = "look at the variable that `connection` names, such as sc://host:15002/;token=…, and at the server"
+            raise StartError("connect to Spark", shortened(seen), hint) from None
+        return session
+
     def _set(self, name: str, value: str) -> None:
         try:
             self.session.conf.set(known_name(name), value)
@@ -96,17 +127,27 @@ class Engine:
         table = self.arrow.table(
             {"i": self.arrow.array(rows, self.arrow.int64()), "value": self.arrow.array(values, self.arrow.string())}
         )
-        self.session.createDataFrame(table).createOrReplaceTempView("mock")
+        try:
+            self.session.createDataFrame(table).createOrReplaceTempView("mock")
+        except self.errors as error:
+            self.see_whether_gone(error)
+            raise
 
     def columns(self, sql: str) -> "List[List[Any]]":
         """Give the columns of a query; Refused where it raises."""
         try:
             found = [column.to_pylist() for column in self.session.sql(sql).toArrow().columns]
         except self.errors as error:
+            self.see_whether_gone(error)
             raise Refused(self.said(error)) from error
         if not found:
             raise Ended("Spark gave an answer without columns")
         return found
+
+    def see_whether_gone(self, error: BaseException) -> None:
+        """Raise Ended where a server answers nothing, or knows nothing more of the session."""
+        if self.is_remote and GONE.search(str(error)):
+            raise Ended("the connection to Spark was lost: " + self.said(error)) from error
 
     def said(self, error: BaseException) -> str:
         """Give the engine's message of an error, without the place in our query and its stack."""
@@ -118,8 +159,9 @@ class Engine:
 
     def canary(self) -> "Dict[str, Any]":
         """Say what clock the engine itself sees; a virtual machine of its own is not reached by ours."""
+        seen: "Dict[str, Any]" = {"locale": ""} if self.is_remote else {}
         now = self.columns("SELECT CAST(unix_micros(current_timestamp()) AS STRING) AS t")[0][0]
-        return {"clock": int(now) / 1e6}
+        return {**seen, "clock": int(now) / 1e6}
 
 
 class Expression(TriedFirst):

@@ -1,36 +1,16 @@
-"""Any other warehouse, over the user's own connection by SQLAlchemy.
-
-Values are bound as the rows of a derived table, some at a time; a row that is refused takes its statement with it, and
-ever fewer come again. The engine writes the values as text; what type they had is not known across drivers, so the type
-of the field tells what the text is.
-"""
+"""Any other warehouse, over the user's own connection by SQLAlchemy; how values are read says `bound_rows`."""
 
 from __future__ import annotations
 
 import os
 
-from .answers import TEXT_OF, tagged_text
-from .engine_common import (
-    Column,
-    OutOfTime,
-    Refused,
-    by_halves,
-    in_place,
-    known_name,
-    required,
-    see_that_each_has_one_row,
-    setting_error,
-    shortened,
-)
-from .engine_texts import boolean_text, decimal_text, integer_text
+from .bound_rows import Expression
+from .engine_common import OutOfTime, Refused, known_name, required, setting_error, shortened
 from .trouble import Ended, StartError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List, Optional, Sequence
-
-#: Rows of one statement.
-ROWS = 100
 
 #: Characters of a text, where an engine knows none without a length.
 LONGEST = 4000
@@ -106,8 +86,17 @@ class Engine:
         except self.errors.SQLAlchemyError as error:
             raise setting_error(name, value, self.said(error)) from error
 
-    def rows(self, sql: str, parameters: "Dict[str, str]") -> "List[Any]":
+    def place(self, at: int) -> str:
+        """Give the place of a value in a statement."""
+        return ":v%d" % at
+
+    def as_it_is(self, sql: str) -> str:
+        """Protect colons, each of which would begin the name of a parameter."""
+        return sql.replace(":", "\\:")
+
+    def rows(self, sql: str, values: "Sequence[str]") -> "List[Any]":
         """Give the rows of a query; Refused where it raises, Ended where the connection is lost."""
+        parameters = {"v%d" % at: value for at, value in enumerate(values)}
         try:
             return list(self.connection.execute(self.module.text(sql), parameters).fetchall())
         except self.errors.DBAPIError as error:
@@ -132,71 +121,6 @@ class Engine:
     def canary(self) -> "Dict[str, Any]":
         """Say that nothing of the environment reaches a warehouse that runs elsewhere."""
         return {"clock": None, "offsets": None, "locale": ""}
-
-
-class Expression:
-    """The consumer's expression over rows of bound values."""
-
-    def __init__(self, engine: Engine, field: str, target: str, kind: str) -> None:
-        self.engine, self.shown, self.kind = engine, target, kind
-        self.tag = tagger_of(kind)
-        tried = "reads.%s = %s on %s" % (field, target, engine.name)
-        # A colon would begin the name of a parameter.
-        self.sql = in_place(target, "value", tried).replace(":", "\\:")
-        try:
-            found = self._rows([0, 1], ["1", "2"])
-        except Refused:
-            found = []  # these values may be none of its own
-            self._check(tried)
-        if found and (len(found) != 2 or len(found[0]) != 2):
-            raise StartError(tried, "it gives %d rows for 2 values" % len(found), "give an expression of one value")
-
-    def _check(self, tried: str) -> None:
-        """See that the expression is one, over no rows."""
-        query = self._query([0]) + " WHERE 1 = 0"
-        try:
-            self.engine.rows(query, {"v0": ""})
-        except Refused as error:
-            raise StartError(tried, str(error), "correct the expression") from error
-
-    def _query(self, rows: "Sequence[int]") -> str:
-        text = self.engine.text_type
-        bound = " UNION ALL ".join(
-            "SELECT %d AS i, CAST(:v%d AS %s) AS value%s" % (row, at, text, self.engine.dual)
-            for at, row in enumerate(rows)
-        )
-        return "SELECT i, CAST(x AS %s) AS t FROM (SELECT i, %s AS x FROM (%s) mock) r" % (text, self.sql, bound)
-
-    def _rows(self, rows: "Sequence[int]", values: "Sequence[str]") -> "List[Any]":
-        return self.engine.rows(self._query(rows), {"v%d" % at: value for at, value in enumerate(values)})
-
-    def read(self, values: "List[str]") -> Column:
-        """Give the value of each text."""
-        column = Column([None] * len(values))
-
-        def run(rows: "Sequence[int]") -> None:
-            found = self._rows(rows, [values[row] for row in rows])
-            see_that_each_has_one_row([int(row) for row, _ in found], rows)
-            for row, text in found:
-                column.texts[int(row)] = None if text is None else str(text)
-
-        longest = self.engine.longest or max(map(len, values), default=0)
-        sent = [row for row, value in enumerate(values) if len(value) <= longest]
-        for start in range(0, len(sent), ROWS):
-            by_halves(sent[start : start + ROWS], run, column, self.engine.moved)
-        for row in set(range(len(values))).difference(sent):
-            column.errors[row] = "a text of more than %d characters was not sent" % longest
-        return column
-
-
-def tagger_of(kind: str) -> "Callable[[str], Optional[str]]":
-    """Give what tags a text of a field's type."""
-    number = {"integer": integer_text, "ordinal": integer_text, "decimal": decimal_text}.get(kind)
-    if number is not None:
-        return lambda text: number(text) or decimal_text(text) or tagged_text(text)
-    if kind == "boolean":
-        return lambda text: boolean_text(text.lower()) or tagged_text(text)
-    return TEXT_OF.get(kind, tagged_text)
 
 
 def open_engine(config: "Dict[str, Any]") -> Engine:

@@ -101,10 +101,13 @@ class Stream:
             return  # of TLS itself, or the end
 
 
-def transport_over(connections: Connections, httpx: "Any", httpcore: "Any", most: int) -> "Any":
-    """Give what sends the requests of a client of httpx over these connections, at most so many, by httpcore's pool."""
+def transport_over(connections: Connections, httpx: "Any", httpcore: "Any", most: int, trust: "Any") -> "Any":
+    """Give what sends the requests of a client of httpx over these connections, at most so many, by httpcore's pool.
+
+    `trust` is the context of TLS: which authorities vouch for the other side.
+    """
     pool = httpcore.ConnectionPool(
-        ssl_context=httpx.create_ssl_context(verify=True, trust_env=False),
+        ssl_context=trust,
         max_connections=most,
         max_keepalive_connections=most,
         keepalive_expiry=4.0,

@@ -6,6 +6,7 @@ environment: no proxy, no certificates, no password file.
 
 from __future__ import annotations
 
+import ssl
 import time
 from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -47,6 +48,17 @@ def import_httpx() -> "Any":
         raise StartError("import httpx, which asks services", "%s" % error, hint) from error
 
 
+def trust_in(file: "Optional[str]", httpx: "Any") -> "Any":
+    """Give the context of TLS that checks certificates: against the authorities of a file, else the public ones."""
+    if file is None:
+        return httpx.create_ssl_context(verify=True, trust_env=False)
+    try:
+        return ssl.create_default_context(cafile=file)
+    except (OSError, ssl.SSLError) as error:
+        hint = "`ca` names a file that has the authority's certificate in PEM form: -----BEGIN CERTIFICATE-----"
+        raise StartError("read the certificates in " + file, str(error), hint) from error
+
+
 class Service:
     """The service of one consumer; safe for as many threads as it has connections."""
 
@@ -56,10 +68,11 @@ class Service:
         self.tries, self.follows = 1 + service["retries"], service["redirects"]
         httpcore = __import__("httpcore")
         self.connections, self.reuses, self.was_muddled = Connections(httpcore), False, False
+        trust = trust_in(service["ca"], self.httpx)
         self.client = self.httpx.Client(
             headers={"user-agent": "fidelity-auditor", "accept": "application/json, */*", **headers}
             | {"accept-encoding": "identity"},
-            transport=transport_over(self.connections, self.httpx, httpcore, service["concurrency"]),
+            transport=transport_over(self.connections, self.httpx, httpcore, service["concurrency"], trust),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # no string is asked in the session of another
             trust_env=False,
             follow_redirects=False,
@@ -206,7 +219,7 @@ def hint_of(error: BaseException) -> str:
     """Say what to do where nobody answers."""
     text = str(error)
     if "CERTIFICATE" in text:
-        return "its certificate is not one that the auditor trusts; it is checked always"
+        return "it is checked always, for the host in `url`; the file of a private authority is named by `ca`"
     if "SSL" in text:
         return "it does not speak TLS: is it http:// ?"
     if "Name or service" in text or "name resolution" in text or "nodename" in text:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from .bound_rows import tagger_of
 from .engine_common import Column
-from .engine_sqlalchemy import tagger_of
 from .engine_texts import tag_column
 from .recorded_file import AGAIN, Answer, read_records
 from .trouble import StartError

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from . import sql_model_run
+from . import sql_loads, sql_model_run
 from .sql_engine import SURROGATE, Engine, can_be_sent, message_of, parts_of
 from .sql_expression import Expression
 from .sql_row_source import RowSource
@@ -21,7 +21,11 @@ from .sql_tags import take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Optional, Tuple
+    from typing import Any, Callable, Dict, List, Optional, Tuple
+
+
+def not_watched(done: int) -> None:
+    """Take no note of how many values are done."""
 
 
 class SqlAdapter:
@@ -31,21 +35,26 @@ class SqlAdapter:
         zone = os.environ.get("TZ") or "UTC"
         self.engine = Engine(config["settings"], zone, config["memory"])
         self.plan = config["plan"]
+        self.statement: str = config.get("statement") or "cast"
         self.emulates: "Dict[str, str]" = config.get("emulates", {})
         self.reads: "Dict[str, str]" = config["reads"]
         self.readers: "Dict[str, Any]" = {}
         self.model = sql_model_run.Model(self.engine, self.plan) if self.plan else None
         self.rows: "Optional[Rows]" = None
+        self.moved: "Callable[[int], None]" = not_watched
         self.functions: "Dict[str, str]" = {}
         if config.get("catalogue"):
             text = " ".join([*self.reads.values(), self.plan["text"] if self.plan else ""])
             self.functions = self.engine.stabilities(text)
+        if self.statement == "copy":
+            self.engine.folder = sql_loads.folder()
         self.engine.seal()
+        reader = sql_loads.LOADS.get(self.statement, Expression)
         for field in config["fields"]:
             if self.model is not None and field in self.plan["fields"]:
                 self.readers[field] = self.model.reader(field)
             elif field in self.reads:
-                self.readers[field] = Expression(self.engine, field, self.reads[field])
+                self.readers[field] = reader(self.engine, field, self.reads[field])
         if self.model is not None and self.plan["rows"]:
             located = [field for field in config["fields"] if field in self.plan["fields"]]
             self.rows = Rows(self.model, RowSource(self.model, located), located)
@@ -55,6 +64,8 @@ class SqlAdapter:
         settings = {"engine": self.engine.name, "TimeZone": self.engine.zone_in_force, **self.engine.settings}
         texts = {field: reader.text for field, reader in self.readers.items()}
         settings.update(self.emulates)
+        if self.statement != "cast":
+            settings["statement"] = self.statement
         parts = {"engine": self.engine.name, "settings": settings, "reads": texts}
         if self.model is not None:
             parts["model"] = self.plan["text"]
@@ -76,6 +87,7 @@ class SqlAdapter:
         marks: "List[str]" = []
         try:
             for part in parts_of(sendable):
+                reader.moved = counted_from(part.start, self.moved)
                 marks += reader.read(sendable[part.start : part.stop])
         except self.engine.fatal as error:
             return self._lost(error, values)
@@ -104,6 +116,11 @@ class SqlAdapter:
         if self.model is not None:
             self.model.build()
         self.engine.seal()
+
+
+def counted_from(start: int, moved: "Callable[[int], None]") -> "Callable[[int], None]":
+    """Give what counts the values that are done in a part."""
+    return lambda done: moved(start + done)
 
 
 def put_back(

@@ -72,6 +72,7 @@ class Engine:
             raise StartError("import duckdb", describe(error), "install duckdb for this interpreter") from error
         self.module = duckdb
         self.settings, self.zone, self.memory = settings, zone, memory
+        self.folder = ""  # whose files may be read all the same
         self.error = duckdb.Error
         self.fatal = (duckdb.FatalException, duckdb.InternalException)
         self.statements: "Dict[str, Any]" = {}
@@ -103,8 +104,18 @@ class Engine:
 
     def seal(self) -> None:
         """Bar files and network from now on, unless the consumer's settings open them."""
-        if ACCESS not in self.settings:
-            self.connection.execute("SET %s = false" % ACCESS)
+        if ACCESS in self.settings:
+            return
+        if self.folder:
+            self._leave_open(self.folder)
+        self.connection.execute("SET %s = false" % ACCESS)
+
+    def _leave_open(self, folder: str) -> None:
+        try:
+            self.connection.execute("SET allowed_directories = [%s]" % literal(folder + os.sep))
+        except self.error as error:
+            tried = "let %s read one folder of files" % self.name
+            raise StartError(tried, message_of(error), "use DuckDB 1.2 or newer for this consumer") from error
 
     def reopen(self) -> None:
         """Start anew after a fatal error."""

@@ -21,8 +21,10 @@ MODULES = {
     "clickhouse": "chdb",
     "datafusion": "datafusion",
     "spark": "pyspark",
+    "spark-connect": "grpc",
     "googlesql": "zetasql",
     "sqlalchemy": "sqlalchemy",
+    "adbc": "adbc_driver_manager",
 }
 
 

@@ -203,7 +203,7 @@ def test_all_mistakes_are_listed_at_once_in_the_order_of_the_lines(tmp_path: Pat
         ('engine = "duckdb"', 'engine = "duckdb"\nstatement = "load"', "consumers.warehouse.statement", 'no "load"'),
         (
             'engine = "duckdb"',
-            'engine = "duckdb"\nstatement = "insert"',
+            'engine = "datafusion"\nstatement = "insert"',
             "consumers.warehouse.statement",
             "it has cast",
         ),
@@ -232,6 +232,7 @@ def test_all_mistakes_are_listed_at_once_in_the_order_of_the_lines(tmp_path: Pat
             'such as reads.effective_date = "date"',
         ),
         ('engine = "duckdb"', 'engine = "sqlalchemy"', "consumers.warehouse.connection", "which warehouse"),
+        ('engine = "duckdb"', 'engine = "adbc"', "consumers.warehouse.connection", "which warehouse"),
         ('engine = "duckdb"', 'engine = "sqlite"\nserver = "/x"', "consumers.warehouse.server", "no server is started"),
         ('engine = "duckdb"', 'engine = "duckdb"\nreceives = "txt"', "consumers.warehouse.receives", "mean text?"),
         ('command = ["node", "portal/read.mjs"]', "", "consumers.portal.command", "is missing"),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ssl
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 
 from auditor.decode import service as decode_service
 from auditor.decode import session as session_module
@@ -288,21 +285,6 @@ def test_a_service_without_tls_is_no_https_service(service: Service) -> None:
     said = failing(service, ["a"], url=service.url.replace("http:", "https:") + "/validate/{field}")
     assert "SSL" in said
     assert "is it http://" in said
-
-
-def test_a_certificate_that_nobody_vouches_for_is_refused(
-    service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    authority = trustme.CA()
-    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))  # the environment vouches for nobody
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost", "127.0.0.1").configure_cert(context)
-    service.socket = context.wrap_socket(service.socket, server_side=True, do_handshake_on_connect=False)
-    said = failing(service, ["a"], url=service.url.replace("http:", "https:") + "/validate/{field}")
-    assert "CERTIFICATE_VERIFY_FAILED" in said
-    assert "it is checked always" in said
-    assert service.asked.total() == 0
 
 
 def test_where_httpx_is_not_installed_the_error_names_the_extra(
