@@ -20,7 +20,7 @@ def serve(
         typer.Option(metavar="NAME", help="A further name that it answers to, such as that of a proxy. May repeat."),
     ] = None,
 ) -> None:
-    """Serve the stored runs: pages, an API under /api/v1, and /metrics. It reads, and changes nothing."""
+    """Serve the stored runs: pages, an API under /api/v1, and /metrics."""
     from auditor.cli.workspace import baseline_here, runs_here
     from auditor.errors import AuditorError
 

@@ -11,8 +11,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from auditor.errors import AuditorError
-from auditor.service import api, pages, problems
+from auditor.service import api, bug_page, pages, problems
 from auditor.service.access import Access
+from auditor.service.forms import Seals
 from auditor.service.tokens import TokenFile
 from auditor.service.workspace import Workspace
 from auditor.version import VERSION
@@ -31,7 +32,9 @@ def application(workspace: Workspace, tokens: TokenFile, names: Iterable[str] = 
         separate_input_output_schemas=False,
     )
     app.state.workspace = workspace
-    app.include_router(pages.router)
+    app.state.seals = Seals()
+    for one in (pages, bug_page):
+        app.include_router(one.router)
     api.include_in(app)
     app.add_exception_handler(HTTPException, problems.refused)
     app.add_exception_handler(RequestValidationError, problems.invalid)

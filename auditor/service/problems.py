@@ -57,12 +57,11 @@ def problem(request_id: str, status: int, detail: str, headers: dict[str, str] |
 def answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
     """Say it to whoever asks: a page for the path of a page."""
     request_id = request.scope.get("auditor.request_id", "")
-    detail = visible(detail, WHOLE)
     if is_page(request.url.path):
         from auditor.service.rendering import error_page
 
         return error_page(status, detail, request_id, headers)
-    return problem(request_id, status, detail, headers)
+    return problem(request_id, status, visible(detail, WHOLE), headers)
 
 
 def is_page(path: str) -> bool:

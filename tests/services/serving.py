@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -155,6 +156,26 @@ class Served:
                 return Answer(found.status, _lower(found.headers), found.read())
         except urllib.error.HTTPError as error:
             return Answer(error.code, _lower(error.headers), error.read())
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Answer:
+        """Send a document, or a form where it is told so; redirects are not followed."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        is_form = "urlencoded" in named.get("Content-Type", "")
+        data = urllib.parse.urlencode(body).encode() if is_form else json.dumps(body).encode()
+        named.setdefault("Content-Type", "application/json")
+        request = urllib.request.Request(self.address + path, data=data, headers=named, method="POST")
+        try:
+            with urllib.request.build_opener(_Staying).open(request, timeout=60) as found:
+                return Answer(found.status, _lower(found.headers), found.read())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, _lower(error.headers), error.read())
+
+
+class _Staying(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
 
 
 def _lower(headers: Any) -> dict[str, str]:

@@ -195,7 +195,7 @@ def test_every_answer_has_the_headers_of_a_closed_page(service: Served) -> None:
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert headers["cache-control"] == "no-store"
     assert service.get("/", X_Request_Id="of-ours.7").headers["x-request-id"] == "of-ours.7"
     assert service.get("/", X_Request_Id="a b<").headers["x-request-id"] != "a b<"

@@ -17,7 +17,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, 
     """Serve a run to whoever has a token."""
     folder = make_workspace(tmp_path_factory.mktemp("contract") / "workspace")
     audit(folder, 1)
-    secret = auditor(folder, "token", "new", "tester").stdout.strip()
+    secret = auditor(folder, "token", "new", "tester", "--role", "admin").stdout.strip()
     with served(folder) as found:
         yield found, secret
 
@@ -47,6 +47,8 @@ def test_every_path_and_parameter_has_an_example_or_a_choice(service: tuple[Serv
         "/api/v1/runs/{run_id}/run.json",
         "/api/v1/columns",
         "/api/v1/findings",
+        "/api/v1/findings/{fingerprint}/accept",
+        "/api/v1/findings/{fingerprint}/reopen",
         "/metrics",
         "/healthz",
         "/readyz",

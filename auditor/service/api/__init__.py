@@ -7,13 +7,13 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from auditor.service.api import columns, findings, health, metrics, runs
+from auditor.service.api import bug_states, columns, findings, health, metrics, runs
 from auditor.service.problems import Problem
 
 
 def include_in(app: FastAPI) -> None:
     """Add the paths, and the description of them all."""
-    for one in (runs, columns, findings, metrics, health):
+    for one in (runs, columns, findings, bug_states, metrics, health):
         app.include_router(one.router)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
 
