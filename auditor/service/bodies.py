@@ -29,6 +29,8 @@ async def read_body(request: Request, most: int = MOST) -> bytes:
 class BoundedRoute(APIRoute):
     """A path of the API that takes a short document."""
 
+    most = MOST
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Give the handler, which stops to read a body that is too long."""
         handle = super().get_route_handler()
@@ -40,8 +42,8 @@ class BoundedRoute(APIRoute):
                 nonlocal taken
                 message = await request.receive()
                 taken += len(message.get("body", b""))
-                if taken > MOST:
-                    raise _too_long(MOST)
+                if taken > self.most:
+                    raise _too_long(self.most)
                 return message
 
             return await handle(Request(request.scope, receive))

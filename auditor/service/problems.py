@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from auditor.errors import AuditorError
 from auditor.report.text import WHOLE, visible
@@ -72,7 +73,19 @@ def is_page(path: str) -> bool:
 async def refused(request: Request, error: Exception) -> Response:
     """Answer what is refused: no such path, no such method, no such run."""
     assert isinstance(error, HTTPException)
-    return answer(request, error.status_code, str(error.detail), dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods(request))
+    return answer(request, error.status_code, str(error.detail), headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Name the methods of a path: the framework names those of the first of its routes alone."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    return sorted(found)
 
 
 async def invalid(request: Request, error: Exception) -> Response:

@@ -166,7 +166,7 @@ def test_the_run_of_a_job_is_waited_for(service: Served, workspace: Path) -> Non
     assert kinds(refused, fails=True) == {"no_run"}
     assert service.post("/api/v1/gates/other", {"job": job}, **with_headers).status == 404
     assert service.post(GATE, {"job": "nothing"}, **with_headers).status == 404
-    assert service.post(GATE, {"job": job, "run": "x"}, **with_headers).status == 422
+    assert service.post(GATE, {"job": job, "run": "x"}, **with_headers).status == 409
     assert service.post(GATE, {"fail_on": "often"}, **with_headers).status == 422
     assert service.post(GATE, {"run": "nothing"}, **with_headers).status == 404
     assert service.post("/api/v1/gates/other", {}, **with_headers).status == 404

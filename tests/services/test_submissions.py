@@ -138,6 +138,8 @@ def test_what_cannot_be_read_is_a_job_that_failed_and_no_run(client: Client, wor
     assert (job["state"], job["run_id"], job["exit_code"]) == ("failed", None, 2)
     assert "predictions.csv" in job["error"]
     assert [name for _, name, _ in client.events(job["job_id"])][-1] == "failed"
+    empty = client.ended(client.submit(b""))
+    assert (empty["state"], "the file is empty" in empty["error"]) == ("failed", True)
     assert client.ended(client.submit(b"PAR1 no parquet PAR1", kind="application/x-parquet"))["state"] == "failed"
     assert runs_of(workspace) == before
 
@@ -153,7 +155,6 @@ def test_what_is_too_long_is_refused_and_leaves_nothing(client: Client, workspac
 
     unsaid = client.service.send(SUBMISSIONS, pieces(), **client.headers)
     assert unsaid.status == 413
-    assert client.submit(b"").status == 422
     assert left(workspace) == set()
     assert len(client.get("/api/v1/jobs?limit=200").json["jobs"]) == jobs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import PurePath
 from typing import Annotated, Any, Final
 
 from anyio import to_thread
@@ -17,7 +18,7 @@ from auditor.service.bodies import read_body
 from auditor.service.jobs import submissions
 from auditor.service.jobs.job import Job
 from auditor.service.jobs.queue import Full, Incoming
-from auditor.service.jobs.submissions import SUFFIX_OF_TYPE, SUFFIXES
+from auditor.service.jobs.submissions import SUFFIX_OF_TYPE
 from auditor.service.jobs.working import Working
 from auditor.service.problems import Refusal, documented
 
@@ -25,24 +26,17 @@ router = APIRouter(prefix="/api/v1/audits", tags=["audits"])
 
 Again = Annotated[bool, Query(description="Audit them even if their run is there.", examples=[False])]
 
-_LINE: Final = '{"case_id": "c-01", "effective_date": "2024-03-01"}\n'
-_CSV: Final = "case_id,field,prediction\nc-01,effective_date,2024-03-01\n"
-
 #: What may be sent; a client names no format that the auditor does not read.
+_FILE: Final = {"schema": {"type": "string", "format": "binary"}}
 _BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
         "description": "A file of predictions as the spec's own is, up to --max-upload; or, as JSON, the path of one.",
         "content": {
             "application/json": {"schema": {"$ref": "#/components/schemas/SubmittedPath"}},
-            **{
-                kind: {"schema": {"type": "string", "format": "binary"}, "example": _CSV if "text" in kind else _LINE}
-                for kind in SUFFIX_OF_TYPE
-                if "parquet" not in kind
-            },
-            **{
-                kind: {"schema": {"type": "string", "format": "binary"}} for kind in SUFFIX_OF_TYPE if "parquet" in kind
-            },
+            **dict.fromkeys(SUFFIX_OF_TYPE, _FILE),
+            "application/x-ndjson": {**_FILE, "example": '{"case_id": "c-01", "effective_date": "2024-03-01"}\n'},
+            "text/csv": {**_FILE, "example": "case_id,field,prediction\nc-01,effective_date,2024-03-01\n"},
         },
     }
 }
@@ -109,8 +103,6 @@ async def _submitted(request: Request, working: Working, audit: str, by: str, *,
             known = ", ".join(SUFFIX_OF_TYPE)
             raise Refusal(415, f"the Content-Type {kind or '(none)'} is none of predictions: {known}, or JSON")
         return await _of_bytes(request, working, audit, by, SUFFIX_OF_TYPE[kind], again=again)
-    except submissions.Empty as error:
-        raise Refusal(422, "there is not a byte in it") from error
     except Full as error:
         raise Refusal(429, str(error), {"Retry-After": "30"}) from error
     except ClientDisconnect as error:
@@ -140,12 +132,9 @@ async def _of_path(request: Request, working: Working, audit: str, by: str, *, a
     except ValidationError as error:
         said = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors())
         raise Refusal(422, said) from error
-    suffix = next((one for one in SUFFIXES if named.lower().endswith(one)), None)
-    if suffix is None:
-        raise Refusal(422, f"path: its suffix is none of {', '.join(SUFFIXES)}")
 
     def copied() -> Job:
-        with working.queue.incoming(f"predictions{suffix}") as incoming:
+        with working.queue.incoming(f"predictions{PurePath(named).suffix}") as incoming:
             sha256 = submissions.copy_allowed(named, working.allowed.folders, incoming.path)
             return _put(working, incoming, audit, by, sha256, again=again)
 

@@ -38,12 +38,12 @@ async def gate(
     has no run does not pass.
     """
     wanted = body or GateRequest()
-    if wanted.run is not None and wanted.job is not None:
-        raise Refusal(422, "name a run or a job, not both")
     if wanted.job is None:
         return await to_thread.run_sync(_of_run, asked, audit, wanted, wanted.run)
     standing = await _ended(working, audit, wanted.job, wanted.wait)
     assert standing.result is not None
+    if wanted.run not in (None, standing.result.run_id):
+        raise Refusal(409, f"the run of the job {wanted.job} is {standing.result.run_id}, not {wanted.run}")
     if standing.result.run_id is None:
         return _without_run(audit, standing)
     return await to_thread.run_sync(_of_run, asked, audit, wanted, standing.result.run_id)

@@ -32,6 +32,7 @@ class SubmittedPath(BaseModel):
     path: str = Field(
         description="Absolute, and below a folder of `--allow-path`. Copied before the answer is sent.",
         max_length=4096,
+        pattern=r"^/.*\.(jsonl|ndjson|json|csv|tsv|parquet|pq)$",
         examples=["/srv/completions/contracts.parquet"],
     )
 

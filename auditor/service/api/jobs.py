@@ -29,20 +29,19 @@ JobPath = Annotated[
     str, Path(max_length=100, description="The id of a job.", examples=["20240308T090507123456Z-35d46378"])
 ]
 
-_STREAM: Final = """\
-id: 1
-event: queued
-data: {"audit": "contracts", "by": "ci"}
-
-id: 4
-event: progress
-data: {"consumer": "billing", "done": 120, "total": 240}
-
-id: 9
-event: done
-data: {"run_id": "20240308T090509Z-9f86d081", "reused": false, "error": ""}
-
-"""
+#: One event of a stream.
+_EVENT: Final = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "pattern": "^[0-9]+$", "description": "The number of the event."},
+        "event": {
+            "enum": ["queued", "started", "cases", "phase", "progress", "environments", "done", "failed", "cancelled"]
+        },
+        "data": {"type": "string", "contentMediaType": "application/json", "description": "A JSON object."},
+    },
+    "required": ["id", "event", "data"],
+}
+_EXAMPLE: Final = {"id": "4", "event": "progress", "data": '{"consumer": "billing", "done": 120, "total": 240}'}
 
 
 @router.get("", responses=documented(404, 422))
@@ -105,7 +104,7 @@ def cancel(working: Worked, by: Submitter, job_id: JobPath, response: Response) 
         **documented(404, 409, 422),
         200: {
             "description": "Events, each with its number; a comment every few seconds; the last one is the end",
-            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _STREAM}},
+            "content": {"text/event-stream": {"schema": _EVENT, "example": _EXAMPLE}},
         },
         204: {"description": "There is nothing after that number, and there will be nothing"},
     },

@@ -9,14 +9,20 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter
 
 from auditor.audit.reading import as_token
-from auditor.errors import AuditorError
 from auditor.service.api.asking import AuditPath, Submitter, Worked, configured
 from auditor.service.api.reading_models import ReadAnswer, ReadRequest
 from auditor.service.bodies import BoundedRoute
 from auditor.service.jobs.reading import TooSlow, read_in_process
 from auditor.service.problems import Refusal, documented
 
-router = APIRouter(prefix="/api/v1/audits", tags=["audits"], route_class=BoundedRoute)
+
+class _StringsRoute(BoundedRoute):
+    """A path that takes as many strings as are allowed, each character of them written as six."""
+
+    most = 2 * 1024 * 1024
+
+
+router = APIRouter(prefix="/api/v1/audits", tags=["audits"], route_class=_StringsRoute)
 
 #: Questions that are answered at once, and those that wait for that.
 AT_ONCE: Final = 2
@@ -33,11 +39,8 @@ async def read(working: Worked, by: Submitter, audit: AuditPath, body: ReadReque
     """
     named = configured(working, audit)
     if body.field not in named.fields:
-        raise Refusal(422, f"field: there is no field {body.field}; there are: {', '.join(named.fields)}")
-    try:
-        tokens = [as_token(text, is_json=body.as_json) for text in body.values]
-    except (AuditorError, RecursionError) as error:
-        raise Refusal(422, f"values: {error}") from error
+        raise Refusal(404, f"there is no field {body.field}; there are: {', '.join(named.fields)}")
+    tokens = [as_token(one) if isinstance(one, str) else as_token(one.text, is_json=True) for one in body.values]
     if _limiter.statistics().tasks_waiting >= WAITING:
         raise Refusal(429, "too many such questions wait already; ask again later", {"Retry-After": "10"})
     ask = partial(read_in_process, named, body.field, tokens, body.probe)

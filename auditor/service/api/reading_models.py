@@ -14,20 +14,31 @@ MOST_VALUES = 20
 LONGEST = 10_000
 
 
+_SCALAR = (
+    r"^(true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+    r'|"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-fA-F]{4}))*")$'
+)
+
+
+class JsonText(BaseModel):
+    """A value that is no string, or a string as JSON has it: by its text, so that 3.0 stays 3.0."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(alias="json", max_length=LONGEST, pattern=_SCALAR, examples=["3.0"])
+
+
 class ReadRequest(BaseModel):
     """Strings to be read by every consumer of a field."""
 
     model_config = ConfigDict(extra="forbid")
 
     field: str = Field(description="A field of the audit.", max_length=500, examples=["effective_date"])
-    values: list[Annotated[str, Field(max_length=LONGEST)]] = Field(
-        description="Raw values, as the model wrote them.",
+    values: list[Annotated[str, Field(max_length=LONGEST)] | JsonText] = Field(
+        description="Raw values, as the model wrote them: strings, or the JSON text of what is none.",
         min_length=1,
         max_length=MOST_VALUES,
-        examples=[["01/03/2024", "2024-03-01"]],
-    )
-    as_json: bool = Field(
-        False, description="Each value is JSON text: true, 3.0, null, or a string in quotes.", examples=[False]
+        examples=[["01/03/2024", {"json": "3.0"}]],
     )
     probe: Level = Field("quick", description="How many other environments are tried.", examples=["quick"])
 
@@ -39,7 +50,7 @@ class DecodingOut(BaseModel):
     value: str | None = Field(description="As tagged text.", examples=["date:2024-03-01"])
     error: str | None = Field(examples=[None])
     environment: str = Field(examples=["base"])
-    warning: str | None = Field(description="What an SQL engine did silently.", examples=[None])
+    warning: str | None = Field(None, description="What an SQL engine did silently.", examples=[None])
 
 
 class PlaceOut(BaseModel):

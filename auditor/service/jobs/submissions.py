@@ -23,19 +23,12 @@ SUFFIX_OF_TYPE: Final = {
     "application/x-parquet": ".parquet",
 }
 
-#: Suffixes of files that may be named.
-SUFFIXES: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq")
-
 _CHUNK: Final = 1 << 20
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class TooLong(Exception):
     """More bytes than are allowed."""
-
-
-class Empty(Exception):
-    """Not a byte."""
 
 
 class NotAllowed(Exception):
@@ -54,7 +47,7 @@ def is_no_room(error: OSError) -> bool:
 async def spool(parts: AsyncIterator[bytes], path: Path, most: int) -> str:
     """Write what streams in to a file, never more of it in memory than a part; gives its sha256.
 
-    TooLong where it is more than `most` bytes, Empty where it is none.
+    TooLong where it is more than `most` bytes.
     """
     digest, size, pending = hashlib.sha256(), 0, bytearray()
     with path.open("xb") as file:
@@ -67,8 +60,6 @@ async def spool(parts: AsyncIterator[bytes], path: Path, most: int) -> str:
                 await to_thread.run_sync(_add, file, digest, bytes(pending))
                 pending.clear()
         await to_thread.run_sync(_add, file, digest, bytes(pending))
-    if not size:
-        raise Empty
     return digest.hexdigest()
 
 
@@ -96,13 +87,9 @@ def copy_allowed(named: str, folders: Iterable[Path], path: Path) -> str:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise NoFile
         source = open_file.enter_context(os.fdopen(descriptor, "rb", closefd=False))
-        size = 0
         with path.open("xb") as file:
             while chunk := source.read(_CHUNK):
-                size += len(chunk)
                 _add(file, digest, chunk)
-    if not size:
-        raise Empty
     return digest.hexdigest()
 
 
