@@ -10,11 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from auditor.audit.split import decode_crossings
-from auditor.drift.compare import compare
-from auditor.errors import InternalError, Refused, StoreError
-from auditor.model.drift import Drift
-from auditor.report.comparison import comparison_text
+from auditor.errors import Refused, StoreError
 from auditor.service.api.asking import Asked, named_run
 from auditor.service.problems import Refusal, documented
 from auditor.service.runs import Shelf
@@ -78,11 +74,13 @@ async def drift(
 
 
 def _text(asked: Workspace, old: str, new: str, *, common: bool, split: bool) -> str:
+    from auditor.report.comparison import comparison_text
+    from auditor.service.pairs import compared
+
     shelf = asked.runs.look()
     try:
         before, after = _stored(asked, shelf, old), _stored(asked, shelf, new)
-        found = _split(asked, before, after, common=common) if split else compare(before, after, common=common)
-        return comparison_text(found, ".json")
+        return comparison_text(compared(before, after, asked.runs.folder, common=common, split=split), ".json")
     except (Refused, StoreError) as error:
         raise Refusal(409, str(error)) from error
 
@@ -90,11 +88,3 @@ def _text(asked: Workspace, old: str, new: str, *, common: bool, split: bool) ->
 def _stored(asked: Workspace, shelf: Shelf, run_id: str) -> StoredRun:
     entry = named_run(asked, shelf, run_id)
     return StoredRun(asked.runs.run(entry), entry.path.parent)
-
-
-def _split(asked: Workspace, old: StoredRun, new: StoredRun, *, common: bool) -> Drift:
-    """Tell parsers and predictions apart without a spec: by what earlier comparisons have decoded."""
-    for event in decode_crossings(old, new, asked.runs.folder, None, None, common=common):
-        if isinstance(event, Drift):
-            return event
-    raise InternalError("the comparison comes last")

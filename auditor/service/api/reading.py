@@ -8,7 +8,6 @@ from typing import Final
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter
 
-from auditor.audit.reading import as_token
 from auditor.service.api.asking import AuditPath, Submitter, Worked, configured
 from auditor.service.api.reading_models import ReadAnswer, ReadRequest
 from auditor.service.bodies import BoundedRoute
@@ -40,10 +39,10 @@ async def read(working: Worked, by: Submitter, audit: AuditPath, body: ReadReque
     named = configured(working, audit)
     if body.field not in named.fields:
         raise Refusal(404, f"there is no field {body.field}; there are: {', '.join(named.fields)}")
-    tokens = [as_token(one) if isinstance(one, str) else as_token(one.text, is_json=True) for one in body.values]
+    values = [(one, False) if isinstance(one, str) else (one.text, True) for one in body.values]
     if _limiter.statistics().tasks_waiting >= WAITING:
         raise Refusal(429, "too many such questions wait already; ask again later", {"Retry-After": "10"})
-    ask = partial(read_in_process, named, body.field, tokens, body.probe)
+    ask = partial(read_in_process, named, body.field, values, body.probe)
     try:
         return ReadAnswer(audit=audit, **await to_thread.run_sync(ask, limiter=_limiter))
     except TooSlow as error:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditor.model.verdicts import DecodingStatus
-from auditor.probe import Level
+from auditor.service.jobs.audits import Level
 
 #: Strings of one question, and characters of each.
 MOST_VALUES = 20

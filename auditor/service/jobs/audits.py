@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from auditor.audit.run import BrokenReferences
 from auditor.errors import AuditorError
-from auditor.probe import Level
 from auditor.spec.models import AuditSpec
 from auditor.spec.read import read_spec
+
+#: How much is decoded again in other environments, and what a broken reference does: as the options of `auditor run`.
+#: Said here again, since whoever serves pages does not import what audits.
+Level = Literal["full", "quick", "off"]
+BrokenReferences = Literal["stop", "report"]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from auditor.audit.reading import Reading, read_strings
+from auditor.audit.reading import Reading, as_token, read_strings
 from auditor.errors import AuditorError
 from auditor.model.document import plain
 from auditor.service.jobs.audits import ConfiguredAudit, spec_now
@@ -32,7 +32,8 @@ def main(arguments: list[str]) -> None:
     answer, _ = os.fdopen(os.dup(1), "w"), os.dup2(2, 1)
     try:
         spec = spec_now(ConfiguredAudit(name, Path(spec_file), (), ()))
-        found = read_strings(spec, asked["field"], asked["tokens"], probe=asked["probe"])
+        tokens = [as_token(text, is_json=is_json) for text, is_json in asked["values"]]
+        found = read_strings(spec, asked["field"], tokens, probe=asked["probe"])
         document: dict[str, Any] = {
             "readings": [_document(one) for one in found],
             "left_out": [one.why for one in spec.left_out],

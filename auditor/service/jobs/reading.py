@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from auditor.errors import AuditorError
-from auditor.probe import Level
-from auditor.service.jobs.audits import ConfiguredAudit
+from auditor.service.jobs.audits import ConfiguredAudit, Level
 
 #: Seconds for one question, and those that its process has to end then.
 SECONDS: Final = 60
@@ -21,8 +20,12 @@ class TooSlow(AuditorError):
     """The consumers had not answered in time."""
 
 
-def read_in_process(audit: ConfiguredAudit, field: str, tokens: Sequence[str], probe: Level) -> dict[str, Any]:
-    """Give `readings`, a document for each token, and why consumers were `left_out`.
+def read_in_process(
+    audit: ConfiguredAudit, field: str, values: Sequence[tuple[str, bool]], probe: Level
+) -> dict[str, Any]:
+    """Give `readings`, a document for each value, and why consumers were `left_out`.
+
+    A value is a string, or (with True) the JSON text of one.
 
     TooSlow where that takes too long, AuditorError where a consumer cannot be asked.
     """
@@ -30,7 +33,7 @@ def read_in_process(audit: ConfiguredAudit, field: str, tokens: Sequence[str], p
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )
-    question = json.dumps({"field": field, "tokens": list(tokens), "probe": probe}).encode()
+    question = json.dumps({"field": field, "values": list(values), "probe": probe}).encode()
     try:
         answer, _ = process.communicate(question, timeout=SECONDS + GRACE)
     except subprocess.TimeoutExpired:
