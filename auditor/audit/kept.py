@@ -64,7 +64,7 @@ class Kept:
         if self._folder is None or not requests:
             return None
         consumer = self._spec.consumers[session.readiness.consumer]
-        self._files[consumer.name] = _files_of(self._spec, consumer)
+        self._files[consumer.name] = files_of(self._spec, consumer)
         if not self._folder.is_dir():
             return None
         key = self._key(session, requests)
@@ -148,7 +148,7 @@ class Kept:
         return digest.hexdigest()[:40]
 
 
-def _files_of(spec: AuditSpec, consumer: ConsumerSpec) -> list[tuple[str, int, int]] | None:
+def files_of(spec: AuditSpec, consumer: ConsumerSpec) -> list[tuple[str, int, int]] | None:
     """Give path, size and time of change of each file of a consumer's root; None where there are too many."""
     found: list[tuple[str, int, int]] = []
     for folder, folders, names in os.walk(spec.folder / (consumer.root or "."), followlinks=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import duckdb
@@ -18,6 +19,7 @@ from auditor.audit.gate import INCIDENT, gate_note, gates_of, incident_text, joi
 from auditor.audit.guard import Guard, locked_notes
 from auditor.audit.kept import Kept
 from auditor.audit.origin import Origin
+from auditor.audit.repeats import INPUTS, Repeats
 from auditor.audit.replies import reply_reader
 from auditor.audit.starting import Starting, wants_payload
 from auditor.audit.summary import (
@@ -58,6 +60,8 @@ def audit(
     starting: Starting | None = None,
     tell: Tell = nobody,
     origin: Origin | None = None,
+    runs: Path | None = None,
+    repeats: Repeats | None = None,
 ) -> Generator[Event, None, None]:
     """Audit the spec's cases with its consumers; yields events, the last is `RunFinished`, and tells of launches.
 
@@ -65,8 +69,9 @@ def audit(
 
     With `broken_references="stop"` a run with broken references carries no rates. `probe` says how much is
     decoded again in other environments; `guard` holds the audit against a lock; `origin` is the stored run whose files
-    are read, where it is one. Raises AuditorError when there is no faithful score: a consumer cannot be started, an
-    input cannot be read whole, the run cannot be written; Refused where it is not what was frozen.
+    are read, where it is one; `runs` is another folder to store in than that of the spec; `repeats` ends the audit by
+    Repeated where its run is there. Raises AuditorError when there is no faithful score: a consumer cannot be started,
+    an input cannot be read whole, the run cannot be written; Refused where it is not what was frozen.
     """
     try:
         with (
@@ -74,7 +79,10 @@ def audit(
             ExitStack() as folders,
             closing(connect(open_spill(folders))) as connection,
         ):
-            yield from _audit(connection, spec, workers, broken_references, probe, store, guard, tell, origin)
+            folder = runs or (None if origin is None else origin.runs) or runs_folder(spec)
+            yield from _audit(
+                connection, spec, workers, broken_references, probe, store, guard, tell, origin, folder, repeats
+            )
     except (duckdb.Error, MemoryError, OSError) as error:
         lack = no_room(error)
         if lack is None:
@@ -94,6 +102,8 @@ def _audit(
     guard: Guard | None,
     tell: Tell,
     origin: Origin | None,
+    runs: Path,
+    repeats: Repeats | None,
 ) -> Generator[Event, None, None]:
     require_agreement(spec)
     payloads = any(wants_payload(consumer) for consumer in spec.consumers.values())
@@ -105,19 +115,22 @@ def _audit(
             loaded = load(spec, connection, payloads=payloads, reader=None if reader is None else reader.read)
             texts = {} if reader is None else reader.kept()
     yield CasesLoaded(loaded.cases)
-    runs = runs_folder(spec) if origin is None or origin.runs is None else origin.runs
     manifest = manifest_sha256(spec, loaded)
     kept = Kept(runs if store else None, spec, manifest)
 
     def check(sessions: Mapping[str, Session]) -> None:
         if guard is not None:
             guard.check(connection, spec, loaded, sessions, reader)
+        if repeats is not None:
+            repeats.check(connection, spec, loaded, sessions, reader)
 
     try:
         decoded = yield from start_and_decode(
             connection, spec, workers, loaded, kept, probe, tell, payloads=payloads, check=check
         )
         locked = None if guard is None else guard.locked(decoded.sessions, reader)
+        if repeats is not None:
+            texts[INPUTS] = repeats.text(decoded.sessions, reader)
     except (AuditorError, duckdb.Error, MemoryError, OSError):
         if names := kept.save():
             yield Phase(f"this audit fails; what {', '.join(names)} decoded is kept for the next one of these cases")

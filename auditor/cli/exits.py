@@ -55,28 +55,23 @@ def one_of(choices: type[StrEnum]) -> Callable[[str], str]:
 
 def code_of(run: Run, fail_on: FailOn, baseline: Baseline) -> int:
     """Give the exit code of a run whose results are written: the first that applies."""
-    if run.rates_withheld:
-        return BROKEN_REFERENCES
-    return FINDINGS if failing(run, fail_on, baseline) or short_columns(run, fail_on) else 0
+    from auditor.report.failing import code_of as code
+
+    return code(run, fail_on.value, baseline)
 
 
 def short_columns(run: Run, fail_on: FailOn) -> tuple[str, ...]:
     """Say which columns are not as right as the spec asks, and why; none where nothing is to fail."""
-    from auditor.model.thresholds import shortfall
-    from auditor.report.view import column_name
+    from auditor.report.failing import short_columns as short
 
-    if fail_on is FailOn.never:
-        return ()
-    return tuple(f"{column_name(column)}: {short}" for column in run.columns if (short := shortfall(column)))
+    return short(run, fail_on.value)
 
 
 def failing(run: Run, fail_on: FailOn, baseline: Baseline) -> tuple[Finding, ...]:
     """Give the findings that fail a run: of these severities, and not known by then."""
-    from auditor.model.baseline import day_of
+    from auditor.report.failing import failing as fails
 
-    severities = [severity.value for severity in FailOn]
-    severe = [] if fail_on is FailOn.never else severities[: severities.index(fail_on) + 1]
-    return baseline.failing((finding for finding in run.findings if finding.severity in severe), day_of(run))
+    return fails(run, fail_on.value, baseline)
 
 
 def exiting(command: Callable[P, int | None]) -> Callable[P, None]:

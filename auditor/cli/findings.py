@@ -94,8 +94,8 @@ def accept(
 ) -> None:
     """Say of bugs that they are accepted, known, or fixed: the first two fail no run until the day that is named."""
     from auditor.cli.workspace import baseline_here
-    from auditor.model.baseline import SAID, Baseline, Entry
-    from auditor.store.baseline import write_baseline
+    from auditor.model.baseline import SAID, Entry
+    from auditor.store.baseline import change_baseline
 
     said = next((one for one in SAID if one == state), None)
     if said is None:
@@ -103,29 +103,25 @@ def accept(
     if not reason.strip():
         raise typer.BadParameter("--reason is empty: say why, for whoever reads it later")
     last = _day(until)
-    found, baseline = _found(run)
-    entries = {
-        one.fingerprint: Entry(one.fingerprint, said, reason, last, _today(), one.code, one.title)
-        for one in _chosen(findings, found)
-    }
-    path = baseline_here()
-    write_baseline(path, Baseline({**baseline.entries, **entries}))
-    typer.echo(f"{len(entries):,} {said}{f' until {last}' if last else ''}; written: {path}")
+    chosen = _chosen(findings, _found(run)[0])
+    path, entry = baseline_here(), Entry("", said, reason, last, _today())
+    change_baseline(path, lambda baseline: baseline.saying(entry, chosen))
+    typer.echo(f"{len(chosen):,} {said}{f' until {last}' if last else ''}; written: {path}")
 
 
 def reopen(findings: Names) -> None:
     """Take back what was said of bugs: they are new again."""
     from auditor.cli.workspace import baseline_here
-    from auditor.model.baseline import Baseline
-    from auditor.store.baseline import read_baseline, write_baseline
+    from auditor.store.baseline import change_baseline
 
-    path = baseline_here()
-    entries = dict(read_baseline(path).entries)
-    known = {entry.fingerprint: f"{entry.code}-{entry.fingerprint[:8]}" for entry in entries.values()}
-    chosen = _matching(findings, known, str(path))
-    for fingerprint in chosen:
-        del entries[fingerprint]
-    write_baseline(path, Baseline(entries))
+    path, chosen = baseline_here(), set[str]()
+
+    def taken_back(baseline: Baseline) -> Baseline:
+        known = {entry.fingerprint: f"{entry.code}-{entry.fingerprint[:8]}" for entry in baseline.entries.values()}
+        chosen.update(_matching(findings, known, str(path)))
+        return baseline.without(chosen)
+
+    change_baseline(path, taken_back)
     typer.echo(f"{len(chosen):,} reopened; written: {path}")
 
 
@@ -173,10 +169,9 @@ def _today() -> date:
 def _day(text: str | None) -> date | None:
     if text is None:
         return None
+    from auditor.model.baseline import last_day
+
     try:
-        day = date.fromisoformat(text)
+        return last_day(text, _today())
     except ValueError as error:
-        raise typer.BadParameter(f"--until {text}: {error}; write it as 2030-12-31") from error
-    if day < _today():
-        raise typer.BadParameter(f"--until {text}: that day is over")
-    return day
+        raise typer.BadParameter(f"--until {text}: {error}") from error

@@ -27,6 +27,16 @@ class BrokenReferences(StrEnum):
     report = "report"
 
 
+BrokenReferencesOption = Annotated[
+    str,
+    typer.Option(
+        metavar=f"<{'|'.join(BrokenReferences)}>",
+        callback=one_of(BrokenReferences),
+        help="stop: withhold all rates and exit with 3. report: count them and show the rates.",
+    ),
+]
+
+
 def run(
     spec: Annotated[
         Path | None,
@@ -44,14 +54,7 @@ def run(
             help="Exit with 1 from this severity of a finding on.",
         ),
     ] = FailOn.high.value,
-    broken_references: Annotated[
-        str,
-        typer.Option(
-            metavar=f"<{'|'.join(BrokenReferences)}>",
-            callback=one_of(BrokenReferences),
-            help="stop: withhold all rates and exit with 3. report: count them and show the rates.",
-        ),
-    ] = BrokenReferences.stop.value,
+    broken_references: BrokenReferencesOption = BrokenReferences.stop.value,
     probe: ProbeOption = Probe.full.value,
     locked: Annotated[
         bool,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal
 
@@ -27,6 +27,21 @@ def day_of(run: Run) -> date:
         return date.fromisoformat(run.created_at[:10])
     except ValueError:
         return date.max
+
+
+def last_day(text: str, today: date) -> date:
+    """Give the last day on which something holds; ValueError says why a text names none.
+
+    >>> last_day("2030-12-31", date(2024, 6, 30))
+    datetime.date(2030, 12, 31)
+    """
+    try:
+        day = date.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; write it as 2030-12-31") from error
+    if day < today:
+        raise ValueError("that day is over")
+    return day
 
 
 @dataclass(frozen=True)
@@ -60,6 +75,19 @@ class Baseline:
     """
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
+
+    def saying(self, entry: Entry, findings: Iterable[Finding]) -> Baseline:
+        """Say of findings what an entry says, each under its own fingerprint, code and title."""
+        said = {
+            one.fingerprint: replace(entry, fingerprint=one.fingerprint, code=one.code, title=one.title)
+            for one in findings
+        }
+        return Baseline({**self.entries, **said})
+
+    def without(self, fingerprints: Iterable[str]) -> Baseline:
+        """Take back what was said of findings."""
+        taken = set(fingerprints)
+        return Baseline({name: entry for name, entry in self.entries.items() if name not in taken})
 
     def state_of(self, finding: Finding, day: date) -> State:
         """Give the state of a finding of a run of that day."""

@@ -6,32 +6,46 @@ import threading
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
+from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from auditor.errors import AuditorError
-from auditor.service import api, pages, problems
+from auditor.service import api, bug_page, pages, problems
 from auditor.service.access import Access
+from auditor.service.forms import Seals
+from auditor.service.jobs.audits import Allowed
+from auditor.service.jobs.queue import JOBS, Queue
+from auditor.service.jobs.working import Working
 from auditor.service.tokens import TokenFile
 from auditor.service.workspace import Workspace
 from auditor.version import VERSION
 
 
-def application(workspace: Workspace, tokens: TokenFile, names: Iterable[str] = ()) -> Access:
-    """Give the ASGI application of a workspace; `names` are those that it answers to besides this machine's own."""
+def application(
+    workspace: Workspace, tokens: TokenFile, names: Iterable[str] = (), allowed: Allowed | None = None
+) -> Access:
+    """Give the ASGI application of a workspace; `names` are those that it answers to besides this machine's own.
+
+    `allowed` says which audits it runs, and how; none by default.
+    """
     app = FastAPI(
         title="fidelity-auditor",
         summary="One column per consumer: the stored runs of a workspace.",
         version=VERSION,
         docs_url=None,
         redoc_url=None,
-        lifespan=_warming,
+        lifespan=_living,
         redirect_slashes=False,
         separate_input_output_schemas=False,
     )
     app.state.workspace = workspace
-    app.include_router(pages.router)
+    app.state.seals = Seals()
+    runs = workspace.runs.folder
+    app.state.working = Working(Queue(runs.parent / JOBS), runs, allowed or Allowed())
+    for one in (pages, bug_page):
+        app.include_router(one.router)
     api.include_in(app)
     app.add_exception_handler(HTTPException, problems.refused)
     app.add_exception_handler(RequestValidationError, problems.invalid)
@@ -41,10 +55,18 @@ def application(workspace: Workspace, tokens: TokenFile, names: Iterable[str] = 
 
 
 @asynccontextmanager
-async def _warming(app: FastAPI) -> AsyncIterator[None]:
-    """Read the runs, and compile the first page, at once; who asks for it meanwhile waits for what it needs of them."""
+async def _living(app: FastAPI) -> AsyncIterator[None]:
+    """Work on the queue as long as the service is there.
+
+    Read the runs, and compile the first page, at once; who asks for it meanwhile waits for what it needs of them.
+    """
     threading.Thread(target=_warm, args=(app.state.workspace,), daemon=True).start()
-    yield
+    working: Working = app.state.working
+    working.start()
+    try:
+        yield
+    finally:
+        await to_thread.run_sync(working.stop)
 
 
 def _warm(workspace: Workspace) -> None:

@@ -9,9 +9,7 @@ from starlette.responses import Response
 
 from auditor.errors import StoreError
 from auditor.model.run import SEVERITIES, Run
-from auditor.report.groups import Group
 from auditor.report.html import context, slug
-from auditor.report.markdown import issue_text
 from auditor.report.view import field_views, of_arm
 from auditor.service import history
 from auditor.service.comparison import lost_shapes, other_readers
@@ -103,7 +101,7 @@ def run(asked: Asked, id: Name = "") -> Response:
     entry = asked.runs.look().find(id)
     if entry is None:
         raise _no_run(asked.runs.look(), id)
-    whole = _whole(asked, entry)
+    whole = whole_run(asked, entry)
     return page("run", {**context(whole), "entry": entry, "incident": history.incident})
 
 
@@ -112,7 +110,7 @@ def field(asked: Asked, audit: Name = "", field: Name = "") -> Response:
     """Show a field: its columns side by side, shapes, disagreements, environments, and the runs before."""
     shelf, said = asked.runs.look(), asked.said()
     latest = _latest(asked, shelf, audit)
-    whole = _whole(asked, latest.entry)
+    whole = whole_run(asked, latest.entry)
     views = [one for one in field_views(whole) if one.field == field]
     if not views:
         raise Refusal(404, f"there is no field {field} in the latest run of {audit}")
@@ -152,7 +150,7 @@ def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
     """Show a consumer: its fields, what it does not accept, what it reads that others do not, its versions."""
     shelf, said = asked.runs.look(), asked.said()
     latest = _latest(asked, shelf, audit)
-    whole = _whole(asked, latest.entry)
+    whole = whole_run(asked, latest.entry)
     summaries = {one.name: one for one in whole.consumers}
     columns = [one for one in whole.columns if one.consumer == consumer]
     if not columns and consumer not in summaries:
@@ -173,30 +171,6 @@ def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
     return page("consumer", {**shown, "incident": history.incident})
 
 
-@router.get("/bug")
-def bug(asked: Asked, audit: Name = "", fingerprint: Name = "") -> Response:
-    """Show a bug as of the run in which it was last seen."""
-    shelf, said = asked.runs.look(), asked.said()
-    seen = history.seen(shelf.of(audit)).get(fingerprint)
-    if seen is None:
-        raise Refusal(404, f"no run of {audit} has a bug with the fingerprint {fingerprint}")
-    whole = _whole(asked, seen.last)
-    finding = next(one for one in whole.findings if one.fingerprint == fingerprint)
-    shown = {
-        "run": whole,
-        "audit": audit,
-        "finding": finding,
-        "group": Group(finding),
-        "anchor": slug(finding.anchor),
-        "seen": seen,
-        "state": said.state_of(finding, is_in_latest=seen.is_in_latest),
-        "said": said.entry(fingerprint),
-        "bugs": said,
-        "issue": issue_text(whole, finding),
-    }
-    return page("bug", shown)
-
-
 @router.get("/assets/{name}")
 def assets(name: str) -> Response:
     """Give what pages load."""
@@ -213,7 +187,8 @@ def _latest(asked: Workspace, shelf: Shelf, audit: str) -> Latest:
     return latest
 
 
-def _whole(asked: Workspace, entry: Entry) -> Run:
+def whole_run(asked: Workspace, entry: Entry) -> Run:
+    """Give a run with its evidence; a refusal where it is damaged."""
     try:
         return asked.runs.run(entry)
     except StoreError as error:

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from auditor.errors import AuditorError
 from auditor.report.text import WHOLE, visible
@@ -57,12 +58,11 @@ def problem(request_id: str, status: int, detail: str, headers: dict[str, str] |
 def answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
     """Say it to whoever asks: a page for the path of a page."""
     request_id = request.scope.get("auditor.request_id", "")
-    detail = visible(detail, WHOLE)
     if is_page(request.url.path):
         from auditor.service.rendering import error_page
 
         return error_page(status, detail, request_id, headers)
-    return problem(request_id, status, detail, headers)
+    return problem(request_id, status, visible(detail, WHOLE), headers)
 
 
 def is_page(path: str) -> bool:
@@ -73,7 +73,19 @@ def is_page(path: str) -> bool:
 async def refused(request: Request, error: Exception) -> Response:
     """Answer what is refused: no such path, no such method, no such run."""
     assert isinstance(error, HTTPException)
-    return answer(request, error.status_code, str(error.detail), dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods(request))
+    return answer(request, error.status_code, str(error.detail), headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Name the methods of a path: the framework names those of the first of its routes alone."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    return sorted(found)
 
 
 async def invalid(request: Request, error: Exception) -> Response:

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import uvicorn
 
 from auditor.errors import AuditorError
 from auditor.service.access import is_loopback
 from auditor.service.application import application
+from auditor.service.jobs.audits import Allowed
 from auditor.service.logs import log_to_stderr
 from auditor.service.tokens import TokenFile
 from auditor.service.workspace import Workspace
 
+#: Seconds that requests have to end when the service does: uploads break off then, and clients ask for events anew.
+GRACE: Final = 5
 
-def serve(runs_folder: Path, baseline: Path, tokens: Path, *, host: str, port: int, names: Iterable[str] = ()) -> None:
+
+def serve(
+    runs_folder: Path,
+    baseline: Path,
+    tokens: Path,
+    *,
+    host: str,
+    port: int,
+    names: Iterable[str] = (),
+    allowed: Allowed | None = None,
+) -> None:
     """Serve a workspace until a signal comes; AuditorError where that would not be safe, or the port is taken."""
     known = TokenFile(tokens, needed=not is_loopback(host))
     if not is_loopback(host) and not known.read():
@@ -24,9 +38,16 @@ def serve(runs_folder: Path, baseline: Path, tokens: Path, *, host: str, port: i
             "  next:  `auditor token new NAME --role read` makes one; or serve 127.0.0.1, for this machine alone"
         )
     log_to_stderr()
-    app = application(Workspace(runs_folder, baseline), known, [host, *names])
+    app = application(Workspace(runs_folder, baseline), known, [host, *names], allowed)
     config = uvicorn.Config(
-        app, host=host, port=port, log_config=None, access_log=False, server_header=False, proxy_headers=False
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE,
     )
     server = uvicorn.Server(config)
     try:

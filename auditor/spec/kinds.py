@@ -114,6 +114,16 @@ def _size(value: object, complain: Complain) -> int | None:
     return int(size)
 
 
+def size_of(text: str) -> int | None:
+    """Give the bytes that a text names, None where it names none.
+
+    >>> size_of("1 GiB"), size_of("0"), size_of("much")
+    (1073741824, None, None)
+    """
+    size = _amount(text, BYTES, "B")
+    return int(size) if size is not None and size >= 1 else None
+
+
 def _amount(value: object, units: Mapping[str, Decimal | int], plain: str) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None

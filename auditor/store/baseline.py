@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from auditor.errors import Mistake, SpecError, StoreError
 from auditor.model.baseline import SAID, Baseline, Entry
@@ -21,6 +25,9 @@ HEAD = """\
 # until the day that is named, a fixed one fails it when it is found again. `auditor findings` reads and writes this
 # file; it may be edited, reviewed and merged by hand.
 """
+
+#: Seconds that a writer waits for another one.
+PATIENCE: Final = 10.0
 
 _KEYS = ("state", "reason", "until", "since", "code", "title")
 
@@ -104,4 +111,52 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     try:
         write_whole(path, baseline_text(baseline).encode())
     except OSError as error:
-        raise StoreError(f"{path}: could not be written: {error.strerror or error}") from error
+        raise StoreError(
+            f"{path}: could not be written: {error.strerror or error}\n"
+            "  next:  give whoever runs this the right to write in that folder, or free space on its disk; nothing was"
+            " changed"
+        ) from error
+
+
+def change_baseline(path: Path, change: Callable[[Baseline], Baseline]) -> Baseline:
+    """Read the file, change what it says, and write it, while no other writer does; gives what it says then.
+
+    SpecError where what is there cannot be read, StoreError where it cannot be written or others do not let go.
+    """
+    with _alone(path):
+        changed = change(read_baseline(path))
+        write_baseline(path, changed)
+        return changed
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold the lock of the file's folder: the file itself is another one after each change."""
+    folder = path.resolve().parent
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StoreError(f"{path}: could not be written: {folder}: {error.strerror or error}") from error
+    try:
+        _lock(descriptor, path)
+        yield
+    finally:
+        os.close(descriptor)  # which gives the lock back
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > give_up:
+                raise StoreError(
+                    f"{path}: was not written\n"
+                    f"  seen:  another process has held the lock of its folder for {PATIENCE:g} seconds\n"
+                    "  cause: an `auditor findings` or a service that was stopped in the middle, or another program\n"
+                    f"  next:  `fuser {path.resolve().parent}` names it; end it, and say this again"
+                ) from error
+            time.sleep(0.02)
+        except OSError as error:
+            raise StoreError(f"{path}: was not written: its folder cannot be locked: {error.strerror}") from error

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -156,14 +157,43 @@ class Served:
         except urllib.error.HTTPError as error:
             return Answer(error.code, _lower(error.headers), error.read())
 
+    def post(self, path: str, body: Any = None, **headers: str) -> Answer:
+        """Send a document, or a form where it is told so; redirects are not followed."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        is_form = "urlencoded" in named.get("Content-Type", "")
+        data = urllib.parse.urlencode(body).encode() if is_form else json.dumps(body).encode()
+        named.setdefault("Content-Type", "application/json")
+        request = urllib.request.Request(self.address + path, data=data, headers=named, method="POST")
+        try:
+            with urllib.request.build_opener(_Staying).open(request, timeout=60) as found:
+                return Answer(found.status, _lower(found.headers), found.read())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, _lower(error.headers), error.read())
+
+    def send(self, path: str, data: bytes | Iterator[bytes], kind: str = "text/csv", **headers: str) -> Answer:
+        """Send a file as it is, or in pieces of which nobody says beforehand how many bytes they are."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()} | {"Content-Type": kind}
+        request = urllib.request.Request(self.address + path, data=data, headers=named, method="POST")
+        try:
+            with urllib.request.urlopen(request, timeout=90) as found:
+                return Answer(found.status, _lower(found.headers), found.read())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, _lower(error.headers), error.read())
+
+
+class _Staying(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
 
 def _lower(headers: Any) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
-@contextmanager
-def served(folder: Path, *options: str) -> Iterator[Served]:
-    """Run `auditor serve` in a workspace until the block ends; it must stop by itself then."""
+def start(folder: Path, *options: str) -> Served:
+    """Run `auditor serve` in a workspace; whoever calls this ends it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -174,11 +204,23 @@ def served(folder: Path, *options: str) -> Iterator[Served]:
     service = Served(f"http://127.0.0.1:{port}", process, log)
     try:
         _wait(service)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return service
+
+
+@contextmanager
+def served(folder: Path, *options: str) -> Iterator[Served]:
+    """Run `auditor serve` in a workspace until the block ends; it must stop by itself then."""
+    service = start(folder, *options)
+    try:
         yield service
     finally:
-        process.send_signal(signal.SIGTERM)
-        code = process.wait(timeout=30)
-    assert code == 0, log.read_text()
+        service.process.send_signal(signal.SIGTERM)
+        code = service.process.wait(timeout=30)
+    assert code == 0, service.log.read_text()
 
 
 def _wait(service: Served) -> None:

@@ -93,6 +93,30 @@ def test_columns_have_the_figures_of_the_parsers(service: Served, workspace: Pat
     }
 
 
+def test_columns_are_filtered_and_paged(service: Served, workspace: Path) -> None:
+    run = runs_of(workspace)[1].name
+    whole = service.get(f"/api/v1/columns?run={run}").json
+    assert (len(whole["columns"]), whole["next"]) == (4, None)
+    listed, after = [], ""
+    while after is not None:
+        page = service.get(f"/api/v1/columns?run={run}&limit=3{after and '&after=' + after}").json
+        listed += page["columns"]
+        after = page["next"]
+    assert listed == whole["columns"]
+    assert service.get("/api/v1/columns?split=dev").json["columns"] == []
+    assert len(service.get(f"/api/v1/columns?run={run}&split=all&consumer=ledger&field=due").json["columns"]) == 1
+
+
+def test_a_page_of_columns_goes_on_with_the_run_that_it_began_with(workspace: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(workspace, tmp_path / "copy")
+    with served(folder) as service:
+        first = service.get("/api/v1/columns?limit=1").json
+        audit(folder, 5)
+        second = service.get(f"/api/v1/columns?after={first['next']}").json
+        names = {one["run_id"] for one in first["columns"] + second["columns"]}
+        assert (names, len(second["columns"])) == ({runs_of(workspace)[-1].name}, 3)
+
+
 def test_findings_are_those_of_the_run_with_filters_and_pages(service: Served, workspace: Path) -> None:
     stored = json.loads((runs_of(workspace)[2] / "run.json").read_text())["findings"]
     listed, after = [], ""
@@ -195,7 +219,7 @@ def test_every_answer_has_the_headers_of_a_closed_page(service: Served) -> None:
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert headers["cache-control"] == "no-store"
     assert service.get("/", X_Request_Id="of-ours.7").headers["x-request-id"] == "of-ours.7"
     assert service.get("/", X_Request_Id="a b<").headers["x-request-id"] != "a b<"
@@ -347,6 +371,9 @@ def test_each_arm_is_a_row_and_a_series_of_its_own(tmp_path: Path) -> None:
         time.sleep(1.1)  # a run is named by its second
     with served(tmp_path) as service:
         rates = {one["arm"]: one["content_rate"] for one in service.get("/api/v1/columns").json["columns"]}
+        assert [one["arm"] for one in service.get("/api/v1/columns?arm=new").json["columns"]] == ["new"]
+        assert service.get("/api/v1/columns?arm=none").json["columns"] == []
+        assert service.get("/api/v1/findings?arm=none").json["findings"] == []
         samples = [
             one for family in text_string_to_metric_families(service.get("/metrics").text) for one in family.samples
         ]

@@ -11,25 +11,30 @@ import pytest
 
 from tests.services.serving import Served, audit, auditor, environment, make_workspace, served
 
+HOOKS = Path(__file__).with_name("schemathesis_hooks.py")
+
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
     """Serve a run to whoever has a token."""
     folder = make_workspace(tmp_path_factory.mktemp("contract") / "workspace")
     audit(folder, 1)
-    secret = auditor(folder, "token", "new", "tester").stdout.strip()
-    with served(folder) as found:
+    audit(folder, 2)
+    secret = auditor(folder, "token", "new", "tester", "--role", "admin").stdout.strip()
+    with served(folder, "--probe", "off") as found:
         yield found, secret
 
 
 def test_every_answer_is_as_described(service: tuple[Served, str], tmp_path: Path) -> None:
     served_at, secret = service
+    listed = served_at.get("/api/v1/runs", Authorization=f"Bearer {secret}").json["runs"]
+    runs = " ".join(one["run_id"] for one in listed)
     command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{served_at.address}/openapi.json"]
     command += ["--header", f"Authorization: Bearer {secret}", "--checks", "all", "--max-examples", "15", "--seed", "1"]
     done = subprocess.run(
         [*command, "--no-color", "--phases", "examples,coverage,fuzzing"],
         cwd=tmp_path,
-        env=environment(),
+        env=environment() | {"SCHEMATHESIS_HOOKS": str(HOOKS), "RUNS": runs},
         capture_output=True,
         text=True,
         timeout=300,
@@ -47,6 +52,16 @@ def test_every_path_and_parameter_has_an_example_or_a_choice(service: tuple[Serv
         "/api/v1/runs/{run_id}/run.json",
         "/api/v1/columns",
         "/api/v1/findings",
+        "/api/v1/audits",
+        "/api/v1/audits/{audit}/submissions",
+        "/api/v1/audits/{audit}/read",
+        "/api/v1/jobs",
+        "/api/v1/jobs/{job_id}",
+        "/api/v1/jobs/{job_id}/events",
+        "/api/v1/gates/{audit}",
+        "/api/v1/drift",
+        "/api/v1/findings/{fingerprint}/accept",
+        "/api/v1/findings/{fingerprint}/reopen",
         "/metrics",
         "/healthz",
         "/readyz",

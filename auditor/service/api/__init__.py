@@ -7,13 +7,26 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from auditor.service.api import columns, findings, health, metrics, runs
+from auditor.service.api import (
+    audits,
+    bug_states,
+    columns,
+    drift,
+    findings,
+    gates,
+    health,
+    jobs,
+    metrics,
+    reading,
+    runs,
+)
+from auditor.service.api.job_models import SubmittedPath
 from auditor.service.problems import Problem
 
 
 def include_in(app: FastAPI) -> None:
     """Add the paths, and the description of them all."""
-    for one in (runs, columns, findings, metrics, health):
+    for one in (runs, columns, findings, bug_states, audits, reading, jobs, gates, drift, metrics, health):
         app.include_router(one.router)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
 
@@ -23,6 +36,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
         schema = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
         parts = schema.setdefault("components", {})
         parts.setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
+        parts["schemas"]["SubmittedPath"] = SubmittedPath.model_json_schema()
         parts["securitySchemes"] = {
             "bearer": {"type": "http", "scheme": "bearer", "description": "A token of `auditor token new`."}
         }

@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends, Path, Query, Request
 from pydantic import AfterValidator
 
 from auditor.errors import StoreError
 from auditor.model.run import Run
+from auditor.service.jobs.audits import ConfiguredAudit
+from auditor.service.jobs.working import Working
 from auditor.service.pages import workspace
 from auditor.service.problems import Refusal
 from auditor.service.runs import Entry, Shelf
+from auditor.service.tokens import Role, Token
 from auditor.service.workspace import Workspace
 
 Asked = Annotated[Workspace, Depends(workspace)]
@@ -26,6 +29,45 @@ Audit = Annotated[str | None, Query(description="Only of the audit of this name.
 RunId = Annotated[str | None, Query(description="Of this run, not of the latest ones.", examples=[None])]
 
 RunPath = Annotated[str, Path(description="The name of its folder.", examples=["20240308T090507Z-35d46378"])]
+
+
+def working(request: Request) -> Working:
+    """Give who works on what is submitted."""
+    found: Working = request.app.state.working
+    return found
+
+
+Worked = Annotated[Working, Depends(working)]
+
+AuditPath = Annotated[str, Path(description="The name of a configured audit.", examples=["contracts"])]
+
+
+def bearer(needed: Role) -> Callable[[Request], Token]:
+    """Give what asks for the token of a role: a browser's password is sent along by itself, and is not enough."""
+
+    def holder(request: Request) -> Token:
+        token: Token | None = request.scope.get("auditor.token")
+        if token is None or not request.headers.get("authorization", "").lower().startswith("bearer "):
+            told = f"send `Authorization: Bearer TOKEN`; `auditor token new NAME --role {needed}` makes a token"
+            raise Refusal(401, told, {"WWW-Authenticate": 'Bearer realm="auditor"'})
+        if not token.allows(needed):
+            raise Refusal(403, f"the role {token.role} may not do that; it needs {needed}")
+        return token
+
+    return holder
+
+
+#: Who may have consumers run.
+Submitter = Annotated[Token, Depends(bearer("submit"))]
+
+
+def configured(working: Working, name: str) -> ConfiguredAudit:
+    """Give an audit that the operator lets run; 404 where there is none of the name."""
+    found = working.allowed.audits.get(name)
+    if found is None:
+        listed = ", ".join(sorted(working.allowed.audits)) or "none"
+        raise Refusal(404, f"there is no configured audit {name}; there are: {listed}")
+    return found
 
 
 def _instant(text: str) -> str:

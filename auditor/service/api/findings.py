@@ -27,6 +27,7 @@ def findings(
     code: Annotated[str | None, Query(description="Only of this code.", examples=["value-disagreement"])] = None,
     severity: Annotated[Severity | None, Query(description="Only of this severity.")] = None,
     state: Annotated[State | None, Query(description="Only in this state.")] = None,
+    arm: Annotated[str | None, Query(description="Only where it affects this arm.", examples=["gpt-5"])] = None,
     limit: Limit = 50,
     after: Cursor = None,
 ) -> FindingsPage:
@@ -43,6 +44,7 @@ def findings(
         and code in (None, row.finding.code)
         and severity in (None, row.finding.severity)
         and state in (None, row.state)
+        and (arm is None or row.finding.affected_by_arm.get(arm, 0) > 0)
     ]
     rest = sorted((one for one in found if place is None or one[0] > place), key=lambda one: one[0])
     more = cursor(*rest[limit - 1][0]) if len(rest) > limit else None

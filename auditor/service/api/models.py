@@ -96,6 +96,7 @@ class ColumnsPage(BaseModel):
     """The columns of the latest run of each audit, or of one run."""
 
     columns: list[ColumnOut]
+    next: str | None = Field(description="The cursor of the next page, if there is one.", examples=[None])
 
 
 class FindingOut(BaseModel):

@@ -1,0 +1,49 @@
+"""A few strings through every consumer of a field, in every environment."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter
+
+from auditor.service.api.asking import AuditPath, Submitter, Worked, configured
+from auditor.service.api.reading_models import ReadAnswer, ReadRequest
+from auditor.service.bodies import BoundedRoute
+from auditor.service.jobs.reading import TooSlow, read_in_process
+from auditor.service.problems import Refusal, documented
+
+
+class _StringsRoute(BoundedRoute):
+    """A path that takes as many strings as are allowed, each character of them written as six."""
+
+    most = 2 * 1024 * 1024
+
+
+router = APIRouter(prefix="/api/v1/audits", tags=["audits"], route_class=_StringsRoute)
+
+#: Questions that are answered at once, and those that wait for that.
+AT_ONCE: Final = 2
+WAITING: Final = 8
+
+_limiter = CapacityLimiter(AT_ONCE)
+
+
+@router.post("/{audit:path}/read", responses=documented(404, 413, 422, 429, 504))
+async def read(working: Worked, by: Submitter, audit: AuditPath, body: ReadRequest) -> ReadAnswer:
+    """Let every consumer of a field read some values, as `auditor read` does.
+
+    It runs the consumers, and so it takes the role submit.
+    """
+    named = configured(working, audit)
+    if body.field not in named.fields:
+        raise Refusal(404, f"there is no field {body.field}; there are: {', '.join(named.fields)}")
+    values = [(one, False) if isinstance(one, str) else (one.text, True) for one in body.values]
+    if _limiter.statistics().tasks_waiting >= WAITING:
+        raise Refusal(429, "too many such questions wait already; ask again later", {"Retry-After": "10"})
+    ask = partial(read_in_process, named, body.field, values, body.probe)
+    try:
+        return ReadAnswer(audit=audit, **await to_thread.run_sync(ask, limiter=_limiter))
+    except TooSlow as error:
+        raise Refusal(504, str(error)) from error

@@ -1,0 +1,76 @@
+"""A bug's page, and the forms on it that say what is known of the bug."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from auditor.model.baseline import SAID
+from auditor.report.groups import Group
+from auditor.report.html import slug
+from auditor.report.markdown import issue_text
+from auditor.service import bug_states, history
+from auditor.service.forms import CHANGES, Sent, holder, seal
+from auditor.service.pages import Asked, Name, whole_run
+from auditor.service.problems import Refusal
+from auditor.service.rendering import link, page
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/bug")
+def bug(request: Request, asked: Asked, audit: Name = "", fingerprint: Name = "") -> Response:
+    """Show a bug as of the run in which it was last seen."""
+    shelf, said = asked.runs.look(), asked.said()
+    seen = history.seen(shelf.of(audit)).get(fingerprint)
+    if seen is None:
+        raise Refusal(404, f"no run of {audit} has a bug with the fingerprint {fingerprint}")
+    whole = whole_run(asked, seen.last)
+    finding = next(one for one in whole.findings if one.fingerprint == fingerprint)
+    shown = {
+        "run": whole,
+        "audit": audit,
+        "finding": finding,
+        "group": Group(finding),
+        "anchor": slug(finding.anchor),
+        "seen": seen,
+        "state": said.state_of(finding, is_in_latest=seen.is_in_latest),
+        "said": said.entry(fingerprint),
+        "bugs": said,
+        "issue": issue_text(whole, finding),
+        "seal": seal(request),
+        "needed": CHANGES,
+        "to_say": SAID,
+        "today": datetime.now(UTC).date(),
+        "longest": bug_states.LONGEST,
+    }
+    return page("bug", shown)
+
+
+@router.post("/bug/accept")
+def accept(request: Request, asked: Asked, form: Sent) -> Response:
+    """Say what a form says of a bug."""
+    audit, fingerprint = form.get("audit", ""), form.get("fingerprint", "")
+    state, reason, until = form.get("state", ""), form.get("reason", ""), form.get("until", "")
+    bug_states.accept(asked, audit, fingerprint, state, reason, until, _name(request))
+    return _back(audit, fingerprint)
+
+
+@router.post("/bug/reopen")
+def reopen(request: Request, asked: Asked, form: Sent) -> Response:
+    """Take back what was said of a bug."""
+    audit, fingerprint = form.get("audit", ""), form.get("fingerprint", "")
+    bug_states.reopen(asked, fingerprint, _name(request))
+    return _back(audit, fingerprint)
+
+
+def _name(request: Request) -> str:
+    token = holder(request)
+    return token.name if token else ""
+
+
+def _back(audit: str, fingerprint: str) -> Response:
+    """Show the page anew, so that nothing is sent twice by loading it again."""
+    return RedirectResponse(link("bug", audit=audit, fingerprint=fingerprint) + "#state-h", 303)
