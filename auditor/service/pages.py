@@ -20,8 +20,8 @@ from auditor.service.workspace import STATES, Latest, Said, Workspace, bug_rows
 
 router = APIRouter(include_in_schema=False)
 
-#: Runs on one page of the list.
-PAGE = 50
+#: Runs on one page of the list, and those that a form offers.
+PAGE, OFFERED = 50, 200
 
 Name = Annotated[str, Query()]
 
@@ -98,11 +98,19 @@ def bugs(asked: Asked, audit: Name = "", severity: Name = "", state: Name = "") 
 @router.get("/run")
 def run(asked: Asked, id: Name = "") -> Response:
     """Show a run as its report does."""
-    entry = asked.runs.look().find(id)
-    if entry is None:
-        raise _no_run(asked.runs.look(), id)
-    whole = whole_run(asked, entry)
-    return page("run", {**context(whole), "entry": entry, "incident": history.incident})
+    shelf = asked.runs.look()
+    entry = named_run(shelf, id)
+    whole, of_audit = whole_run(asked, entry), shelf.of(entry.record.name)
+    place = of_audit.index(entry)
+    shown = {
+        **context(whole),
+        "entry": entry,
+        "incident": history.incident,
+        # Those around it, and the one before it first.
+        "offered": of_audit[max(0, place - OFFERED // 2) :][:OFFERED],
+        "before": of_audit[place + 1] if place + 1 < len(of_audit) else of_audit[0],
+    }
+    return page("run", shown)
 
 
 @router.get("/field")
@@ -195,8 +203,12 @@ def whole_run(asked: Workspace, entry: Entry) -> Run:
         raise Refusal(409, f"run {entry.run_id} is damaged: {error}") from error
 
 
-def _no_run(shelf: Shelf, run_id: str) -> Refusal:
-    for one in shelf.damaged:
-        if one.run_id == run_id:
-            return Refusal(409, f"run {run_id} is damaged: {one.reason}")
-    return Refusal(404, f"there is no run {run_id}")
+def named_run(shelf: Shelf, run_id: str) -> Entry:
+    """Give a run by its id; a refusal where there is none, or it is damaged."""
+    entry = shelf.find(run_id)
+    if entry is None:
+        for one in shelf.damaged:
+            if one.run_id == run_id:
+                raise Refusal(409, f"run {run_id} is damaged: {one.reason}")
+        raise Refusal(404, f"there is no run {run_id}")
+    return entry
