@@ -11,9 +11,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from auditor.errors import AuditorError
-from auditor.service import api, bug_page, drift_page, pages, problems
+from auditor.service import api, bug_page, drift_page, pages, problems, try_page
 from auditor.service.access import Access
 from auditor.service.forms import Seals
+from auditor.service.readers import Readers
 from auditor.service.tokens import TokenFile
 from auditor.service.workspace import Workspace
 from auditor.version import VERSION
@@ -32,8 +33,8 @@ def application(workspace: Workspace, tokens: TokenFile, names: Iterable[str] = 
         separate_input_output_schemas=False,
     )
     app.state.workspace = workspace
-    app.state.seals = Seals()
-    for one in (pages, bug_page, drift_page):
+    app.state.seals, app.state.readers = Seals(), Readers()
+    for one in (pages, bug_page, drift_page, try_page):
         app.include_router(one.router)
     api.include_in(app)
     app.add_exception_handler(HTTPException, problems.refused)
@@ -48,6 +49,7 @@ async def _warming(app: FastAPI) -> AsyncIterator[None]:
     """Read the runs, and compile the first page, at once; who asks for it meanwhile waits for what it needs of them."""
     threading.Thread(target=_warm, args=(app.state.workspace,), daemon=True).start()
     yield
+    app.state.readers.close()
 
 
 def _warm(workspace: Workspace) -> None:

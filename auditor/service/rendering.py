@@ -14,6 +14,7 @@ from jinja2 import Environment
 from markupsafe import escape
 from starlette.responses import HTMLResponse, Response
 
+from auditor.report import reading
 from auditor.report.html import environment, style
 from auditor.report.text import DATA_LIMIT, visible, visible_lines
 from auditor.service.sparkline import sparkline
@@ -55,7 +56,9 @@ def _environment() -> Environment:
     found.filters["exact"] = escape
     found.filters["lines"] = lambda text: escape(visible_lines(text))
     found.filters["address"] = lambda text: quote(text, safe="", errors="replace")
-    found.globals.update(link=link, sparkline=sparkline, version=VERSION, style_address=style_address())
+    found.globals.update(
+        link=link, sparkline=sparkline, readings=reading, version=VERSION, style_address=style_address()
+    )
     return found
 
 

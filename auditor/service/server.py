@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import uvicorn
 
@@ -14,9 +16,24 @@ from auditor.service.logs import log_to_stderr
 from auditor.service.tokens import TokenFile
 from auditor.service.workspace import Workspace
 
+#: Seconds that answers which are being made have to end, once the service is to stop.
+LAST_ANSWERS: Final = 5
 
-def serve(runs_folder: Path, baseline: Path, tokens: Path, *, host: str, port: int, names: Iterable[str] = ()) -> None:
-    """Serve a workspace until a signal comes; AuditorError where that would not be safe, or the port is taken."""
+
+def serve(
+    runs_folder: Path,
+    baseline: Path,
+    tokens: Path,
+    *,
+    host: str,
+    port: int,
+    names: Iterable[str] = (),
+    specs: Mapping[str, Path] = MappingProxyType({}),
+) -> None:
+    """Serve a workspace until a signal comes; AuditorError where that would not be safe, or the port is taken.
+
+    `specs` are those whose consumers may be run, by the name of the audit.
+    """
     known = TokenFile(tokens, needed=not is_loopback(host))
     if not is_loopback(host) and not known.read():
         raise AuditorError(
@@ -24,9 +41,16 @@ def serve(runs_folder: Path, baseline: Path, tokens: Path, *, host: str, port: i
             "  next:  `auditor token new NAME --role read` makes one; or serve 127.0.0.1, for this machine alone"
         )
     log_to_stderr()
-    app = application(Workspace(runs_folder, baseline), known, [host, *names])
+    app = application(Workspace(runs_folder, baseline, specs), known, [host, *names])
     config = uvicorn.Config(
-        app, host=host, port=port, log_config=None, access_log=False, server_header=False, proxy_headers=False
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=LAST_ANSWERS,
     )
     server = uvicorn.Server(config)
     try:

@@ -20,7 +20,7 @@ class Turns:
     def one(self, what: str) -> Iterator[None]:
         """Take a turn; a refusal where the others do not end."""
         if not self._free.acquire(timeout=self._patience):
-            said = f"{self.at_once} others {what} at this moment, which is the most at once; load this again in a while"
+            said = f"{self.at_once} other requests {what} at this moment, the most at once; send this again in a while"
             raise Refusal(503, said, {"Retry-After": "10"})
         try:
             yield
