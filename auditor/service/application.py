@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from auditor.errors import AuditorError
-from auditor.service import api, bug_page, drift_page, pages, problems, try_page
+from auditor.service import api, bug_page, drift_page, exchange_page, pages, problems, try_page
 from auditor.service.access import Access
 from auditor.service.forms import Seals
 from auditor.service.readers import Readers
@@ -34,7 +34,7 @@ def application(workspace: Workspace, tokens: TokenFile, names: Iterable[str] = 
     )
     app.state.workspace = workspace
     app.state.seals, app.state.readers = Seals(), Readers()
-    for one in (pages, bug_page, drift_page, try_page):
+    for one in (pages, bug_page, drift_page, exchange_page, try_page):
         app.include_router(one.router)
     api.include_in(app)
     app.add_exception_handler(HTTPException, problems.refused)

@@ -82,7 +82,7 @@ def bugs(asked: Asked, audit: Name = "", severity: Name = "", state: Name = "") 
     shelf, said = asked.runs.look(), asked.said()
     listed = []
     for name in [audit] if audit else shelf.audits:
-        latest = _latest(asked, shelf, name)
+        latest = latest_run(asked, shelf, name)
         rows = bug_rows(latest.run.findings, latest.entries, said)
         wanted = [
             row for row in rows if severity in ("", row.finding.severity) and (not state or row.state in (None, state))
@@ -117,7 +117,7 @@ def run(asked: Asked, id: Name = "") -> Response:
 def field(asked: Asked, audit: Name = "", field: Name = "") -> Response:
     """Show a field: its columns side by side, shapes, disagreements, environments, and the runs before."""
     shelf, said = asked.runs.look(), asked.said()
-    latest = _latest(asked, shelf, audit)
+    latest = latest_run(asked, shelf, audit)
     whole = whole_run(asked, latest.entry)
     views = [one for one in field_views(whole) if one.field == field]
     if not views:
@@ -157,7 +157,7 @@ def _history(entries: tuple[Entry, ...], trends: dict[str, history.Trend]) -> li
 def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
     """Show a consumer: its fields, what it does not accept, what it reads that others do not, its versions."""
     shelf, said = asked.runs.look(), asked.said()
-    latest = _latest(asked, shelf, audit)
+    latest = latest_run(asked, shelf, audit)
     whole = whole_run(asked, latest.entry)
     summaries = {one.name: one for one in whole.consumers}
     columns = [one for one in whole.columns if one.consumer == consumer]
@@ -188,7 +188,8 @@ def assets(name: str) -> Response:
     return Response(found[0], media_type=found[1], headers={"Cache-Control": "public, max-age=86400"})
 
 
-def _latest(asked: Workspace, shelf: Shelf, audit: str) -> Latest:
+def latest_run(asked: Workspace, shelf: Shelf, audit: str) -> Latest:
+    """Give the latest run of an audit that can be read; a refusal where there is none."""
     latest = asked.latest(shelf, audit)
     if latest is None:
         raise Refusal(404, f"there is no run of an audit {audit} that can be read")
