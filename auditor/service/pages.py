@@ -10,8 +10,9 @@ from starlette.responses import Response
 from auditor.errors import StoreError
 from auditor.model.run import SEVERITIES, Run
 from auditor.report.html import context, slug
-from auditor.report.view import field_views, of_arm
+from auditor.report.view import FieldView, field_views, of_arm
 from auditor.service import history
+from auditor.service.charts import HEADERS, shape_data, trend_data
 from auditor.service.comparison import lost_shapes, other_readers
 from auditor.service.problems import Refusal
 from auditor.service.rendering import asset, page
@@ -137,8 +138,18 @@ def field(asked: Asked, audit: Name = "", field: Name = "") -> Response:
         "history": _history(latest.entries, trends),
         "rows": bug_rows((one for one in whole.findings if one.field == field), latest.entries, said),
         "bugs": said,
+        "trend_charts": [(name, trend_data(trend)) for name, trend in trends.items()],
+        "shape_charts": [] if whole.rates_withheld else _shape_charts(views),
     }
-    return page("field", {**shown, "incident": history.incident})
+    return page("field", {**shown, "incident": history.incident}, headers=HEADERS)
+
+
+def _shape_charts(views: list[FieldView]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (one.name, shape_data(one.summary, list(dict.fromkeys(column.consumer for column in one.columns))))
+        for one in views
+        if one.summary and one.summary.shapes
+    ]
 
 
 def _history(entries: tuple[Entry, ...], trends: dict[str, history.Trend]) -> list[dict[str, Any]]:
@@ -163,6 +174,7 @@ def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
     columns = [one for one in whole.columns if one.consumer == consumer]
     if not columns and consumer not in summaries:
         raise Refusal(404, f"there is no consumer {consumer} in the latest run of {audit}")
+    trends = {of: trend for (of, name), trend in history.trends(latest.entries).items() if name == consumer}
     shown = {
         "run": whole,
         "entry": latest.entry,
@@ -175,8 +187,11 @@ def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
         "versions": history.versions(latest.entries, consumer),
         "rows": bug_rows((one for one in whole.findings if consumer in one.consumers), latest.entries, said),
         "bugs": said,
+        "trends": trends,
+        "history": _history(latest.entries, trends),
+        "trend_charts": [(name, trend_data(trend)) for name, trend in trends.items()],
     }
-    return page("consumer", {**shown, "incident": history.incident})
+    return page("consumer", {**shown, "incident": history.incident}, headers=HEADERS)
 
 
 @router.get("/assets/{name}")
