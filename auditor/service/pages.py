@@ -13,7 +13,7 @@ from auditor.report.html import context, slug
 from auditor.report.view import FieldView, field_views, of_arm
 from auditor.service import history
 from auditor.service.charts import HEADERS, shape_data, trend_data
-from auditor.service.comparison import lost_shapes, other_readers
+from auditor.service.comparison import lost_shapes, other_readers, own_shapes
 from auditor.service.problems import Refusal
 from auditor.service.rendering import asset, page
 from auditor.service.runs import Entry, Shelf
@@ -183,6 +183,7 @@ def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
         "summary": summaries.get(consumer),
         "columns": columns,
         "lost": lost_shapes(whole, consumer),
+        "own": own_shapes(whole, consumer),
         "others": other_readers(whole, consumer),
         "versions": history.versions(latest.entries, consumer),
         "rows": bug_rows((one for one in whole.findings if consumer in one.consumers), latest.entries, said),

@@ -10,15 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from auditor.errors import AuditorError, InternalError
 from auditor.model.reading import Reading
-from auditor.probe import Level
 from auditor.service.logs import LOGGER
 from auditor.service.turns import Turns
+
+if TYPE_CHECKING:
+    from auditor.probe import Level
 
 #: Characters of a string, strings at once, seconds that one may wait for its turn, and seconds that it may take.
 LONGEST: Final = 4000

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from auditor.errors import AuditorError, SpecError
-from auditor.probe import Level
 from auditor.service.forms import Question, seal
 from auditor.service.pages import Asked, Name
 from auditor.service.problems import Refusal
 from auditor.service.readers import LONGEST, Readers
 from auditor.service.rendering import page
 from auditor.service.workspace import Workspace
-from auditor.spec.models import AuditSpec
+
+if TYPE_CHECKING:
+    from auditor.probe import Level
+    from auditor.spec.models import AuditSpec
 
 router = APIRouter(include_in_schema=False)
 

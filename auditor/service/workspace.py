@@ -18,7 +18,6 @@ from auditor.service import history
 from auditor.service.history import Seen
 from auditor.service.runs import Entry as RunEntry
 from auditor.service.runs import Runs, Shelf
-from auditor.spec.find import find_spec
 from auditor.store.baseline import read_baseline
 
 #: States of bugs that the latest run has, and of those that it has not.
@@ -89,6 +88,8 @@ class Workspace:
         """
         if self._specs:
             return self._specs
+        from auditor.spec.find import find_spec  # with the models of a spec, for which no other page waits
+
         try:
             found = find_spec(start=self.baseline.absolute().parent)
         except SpecError:

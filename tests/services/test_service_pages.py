@@ -25,6 +25,7 @@ PAGES = {
     "consumer": f"/consumer?audit={AUDIT}&consumer={BILLING}",
     "bug": f"/bug?audit={AUDIT}&fingerprint=",
     "run": "/run?id=",
+    "run with a broken reference": "/run?id={first}",
     "runs to compare": f"/drift?audit={AUDIT}",
     "drift": "/drift?{drift}",
     "drift with a closed gate": "/drift?{closed}",
@@ -93,7 +94,9 @@ def address(service: Served, name: str) -> str:
         "bug": lambda: service.get("/api/v1/findings?code=acceptance-disagreement").json["findings"][0]["fingerprint"],
     }
     path = PAGES[name] + (found[name]() if name in found else "")
-    path = path.replace("{open}", later).replace("{drift}", f"old={earlier}&new={later}&split=1")
+    path = (
+        path.replace("{open}", later).replace("{first}", first).replace("{drift}", f"old={earlier}&new={later}&split=1")
+    )
     path = path.replace("{closed}", f"old={later}&new={last}").replace("{refused}", f"old={first}&new={later}")
     return service.address + path
 
