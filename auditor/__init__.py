@@ -16,9 +16,9 @@ from auditor.version import VERSION as __version__  # noqa: F401
 
 if TYPE_CHECKING:
     from auditor.api import AuditedRun, freeze, load, read, run
-    from auditor.audit.reading import Reading
     from auditor.errors import AuditorError, ConsumerError, LoadError, SpecError, StoreError, UnsupportedField
     from auditor.model.decoding import Decoding
+    from auditor.model.reading import Reading
     from auditor.model.run import Column, Finding, Interval, Run, Witness
     from auditor.spec.models import AuditSpec
     from auditor.spec.read import read_spec

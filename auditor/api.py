@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from auditor.audit.events import RunFinished
 from auditor.audit.freezing import freeze_audit
 from auditor.audit.guard import Guard
-from auditor.audit.reading import Reading, as_token, read_strings
+from auditor.audit.reading import as_token, read_strings
 from auditor.audit.run import audit
 from auditor.errors import StoreError
+from auditor.model.reading import Reading
 from auditor.model.run import Column, Finding, Run
 from auditor.probe import Level
 from auditor.spec.find import find_spec, runs_folder

@@ -5,73 +5,20 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from auditor.audit.reading_probes import Dependence, Elsewhere, probe_company, probe_strings, sent_strings, with_company
+from auditor.audit.reading_probes import Elsewhere, probe_company, probe_strings, sent_strings, with_company
 from auditor.audit.starting import Starting
 from auditor.decode.sql_hints import field_hints
 from auditor.errors import AuditorError
 from auditor.judge.answers import answer_at
 from auditor.load.tokens import string_token
-from auditor.model.decoding import Decoding, Decodings
+from auditor.model.decoding import Decodings
 from auditor.model.environment import BASE
-from auditor.model.verdicts import NOT_RECORDED
+from auditor.model.reading import Reading
 from auditor.probe import Level
 from auditor.probe.sent import decode_sent
 from auditor.spec.mistakes import nearest
 from auditor.spec.models import AuditSpec, FieldSpec
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What the consumers of a field make of one raw value; `keys` are equal where the consumers agree.
-
-    `decodings` are those of the base environment, `keys` theirs. `dependences` say, by consumer, what they depend on
-    besides the string, with the decodings of other environments; a consumer that is not in it reads the same in each
-    of its `environments` (a count). `not_varied` says what could not be tried. Those three are empty without
-    probes. `hints` are what the text of an SQL consumer suggests that it depends on, which is no proof.
-
-    >>> Reading("total", '"1.0"', {}, {"billing": "1", "warehouse": "1"}).agree
-    True
-    """
-
-    field: str
-    raw: str  # JSON text of the value
-    decodings: dict[str, Decoding]
-    keys: dict[str, str | None]
-    dependences: dict[str, tuple[Dependence, ...]] = dataclasses.field(default_factory=dict)
-    environments: dict[str, int] = dataclasses.field(default_factory=dict)
-    not_varied: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    hints: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-
-    @property
-    def agree(self) -> bool:
-        """Every consumer is known to take a value, and it is the same one."""
-        return len(set(self.keys.values())) == 1 and None not in self.keys.values()
-
-    @property
-    def agreement(self) -> str:
-        """Say how the consumers stand to each other, in a word or two; nothing where there is one."""
-        if len(self.keys) < 2:
-            return ""
-        asked = [key for name, key in self.keys.items() if self.decodings[name].status != NOT_RECORDED]
-        if not asked:
-            return "recorded for none"
-        unknown = len(self.keys) - len(asked)
-        if not unknown:
-            return _agreement(asked)
-        known = f"{_agreement(asked)}, " if len(asked) > 1 else ""
-        return f"{known}not recorded for {unknown}"
-
-
-def _agreement(keys: Sequence[str | None]) -> str:
-    """Say how consumers that were asked stand to each other."""
-    readings = {key for key in keys if key is not None}
-    if not readings:
-        return "read by none"
-    if len(readings) > 1:
-        return "read differently"
-    return "read by some only" if None in keys else "read alike"
 
 
 def read_strings(
@@ -121,7 +68,7 @@ def as_token(text: str, *, is_json: bool = False) -> str:
         return string_token(text)
     try:
         json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise AuditorError(f"{text!r} is no JSON value: {error}") from error
     return text.strip()
 

@@ -10,11 +10,11 @@ from auditor.decode.session import Session
 from auditor.findings.dependence_cause import cause_of, location_of, site_text
 from auditor.findings.neighbour_dependent import company_cause
 from auditor.judge.answers import answer_at
-from auditor.model.decoding import Decoding, Decodings, Readiness
+from auditor.model.decoding import Decodings, Readiness
 from auditor.model.dependence import Mover, Probed
 from auditor.model.environment import Environment
 from auditor.model.neighbours import NeighbourProbe
-from auditor.model.run import Location
+from auditor.model.reading import Dependence
 from auditor.probe import Level, Question
 from auditor.probe.environments import BATCHES, Course
 from auditor.probe.launch import InBase
@@ -23,26 +23,6 @@ from auditor.probe.questions import lost_in, slow_in
 from auditor.probe.sent import Sent
 from auditor.probe.side_by_side import Subject, probe_side_by_side
 from auditor.spec.models import AuditSpec, ConsumerSpec, FieldSpec
-
-
-@dataclass(frozen=True)
-class Dependence:
-    """What a decoding depends on besides the string.
-
-    `decodings` are those that are not as in the base, each with its environment, of `tried` environments in which
-    nothing but this factor differed. `components` are the parts of a value that come from the clock; `together` names
-    factors that move it only jointly; `location` is the line whose clock alone moves it, where that is proven, and
-    `candidates` are lines that read the clock, where it is not.
-    """
-
-    code: str
-    decodings: tuple[Decoding, ...]
-    tried: int
-    cause: str
-    components: tuple[str, ...] = ()
-    together: tuple[str, ...] = ()
-    location: Location | None = None
-    candidates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def _column(verdicts: Verdicts, key: ColumnKey, old: Side, new: Side) -> ColumnD
         new=counts_of(counts.new, suppressed=bool(suppressed)),
         suppressed=suppressed,
         untrusted=tuple(dict.fromkeys(code for column in columns for code in column.untrusted)),
-        paired=None if suppressed else _pairs_of(counts.both),
+        paired=None if suppressed else pairs_of(counts.both),
         flips=tuple(flip for flip in flips if not suppressed or flip.kind != "content"),
         left_out=counts.left_out,
         arm=key.arm,
@@ -163,7 +163,8 @@ def counts_of(letters: Counter[str], *, suppressed: bool) -> Counts:
     )
 
 
-def _pairs_of(both: Counter[tuple[str, str]]) -> Paired | None:
+def pairs_of(both: Counter[tuple[str, str]]) -> Paired | None:
+    """Compare how a column has it, from its letters before and after; None where no case is judged in both."""
     right, only_old, only_new, neither = right_pairs(both)
     # Newcombe's difference is first minus second: the new run is the first.
     interval = paired_interval(right, only_new, only_old, neither)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,11 +88,10 @@ class Verdicts:
             SELECT substr(old_letters, {place}, 1) AS before, substr(new_letters, {place}, 1) AS after,
                 list(case_id ORDER BY case_id)
             FROM flipped WHERE {of_column(key)} AND before <> after GROUP BY ALL""").fetchall()
-        flips = [
-            Flip(VERDICT_OF[one], VERDICT_OF[other], _kind(one, other), len(cases), tuple(cases))
+        return in_order(
+            Flip(VERDICT_OF[one], VERDICT_OF[other], flip_kind(one, other), len(cases), tuple(cases))
             for one, other, cases in rows
-        ]
-        return tuple(sorted(flips, key=lambda flip: (_ORDER.index(flip.kind), -flip.count, flip.old, flip.new)))
+        )
 
 
 def of_column(key: ColumnKey) -> str:
@@ -106,7 +105,13 @@ def of_column(key: ColumnKey) -> str:
 _ORDER: tuple[FlipKind, ...] = ("content", "operational", "unsupported")
 
 
-def _kind(old: str, new: str) -> FlipKind:
+def in_order(flips: Iterable[Flip]) -> tuple[Flip, ...]:
+    """Sort flips: contents first, then the most frequent."""
+    return tuple(sorted(flips, key=lambda flip: (_ORDER.index(flip.kind), -flip.count, flip.old, flip.new)))
+
+
+def flip_kind(old: str, new: str) -> FlipKind:
+    """Say of what kind the flip from one letter to another is."""
     if old in _FIELD and new in _FIELD:
         return "content"
     return "operational" if {old, new} <= _FIELD | _BLOCKING else "unsupported"

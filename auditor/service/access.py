@@ -27,11 +27,13 @@ LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _HEALTH: Final = ("/healthz", "/readyz")
 _ASSETS: Final = "/assets/"
 
+#: What a page may load; one with charts adds scripts of ours.
+CONTENT_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+
 _HEADERS: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; "
-        "frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # without a referrer a browser names no origin of a form, either
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -152,7 +154,7 @@ def _sent(headers: Headers, tokens: Iterable[Token]) -> Token | None:
 def _complete(headers: MutableHeaders, request_id: str, path: str) -> None:
     headers["X-Request-Id"] = request_id
     for name, value in _HEADERS.items():
-        headers[name] = value
+        headers.setdefault(name, value)
     if "cache-control" not in headers or not path.startswith(_ASSETS):
         headers["Cache-Control"] = "no-store"
 

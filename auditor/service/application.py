@@ -12,12 +12,13 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from auditor.errors import AuditorError
-from auditor.service import api, bug_page, pages, problems
+from auditor.service import api, bug_page, drift_page, exchange_page, pages, problems, try_page
 from auditor.service.access import Access
 from auditor.service.forms import Seals
 from auditor.service.jobs.audits import Allowed
 from auditor.service.jobs.queue import JOBS, Queue
 from auditor.service.jobs.working import Working
+from auditor.service.readers import Readers
 from auditor.service.tokens import TokenFile
 from auditor.service.workspace import Workspace
 from auditor.version import VERSION
@@ -41,10 +42,10 @@ def application(
         separate_input_output_schemas=False,
     )
     app.state.workspace = workspace
-    app.state.seals = Seals()
+    app.state.seals, app.state.readers = Seals(), Readers()
     runs = workspace.runs.folder
     app.state.working = Working(Queue(runs.parent / JOBS), runs, allowed or Allowed())
-    for one in (pages, bug_page):
+    for one in (pages, bug_page, drift_page, exchange_page, try_page):
         app.include_router(one.router)
     api.include_in(app)
     app.add_exception_handler(HTTPException, problems.refused)
@@ -66,6 +67,7 @@ async def _living(app: FastAPI) -> AsyncIterator[None]:
     try:
         yield
     finally:
+        app.state.readers.close()
         await to_thread.run_sync(working.stop)
 
 

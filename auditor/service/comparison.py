@@ -34,6 +34,39 @@ def lost_shapes(run: Run, consumer: str) -> tuple[LostShape, ...]:
 
 
 @dataclass(frozen=True)
+class OwnShape:
+    """A shape of which a consumer accepts `accepted` of `of` cases, and others fewer; `less` says who, and how many."""
+
+    field: str
+    shape: ShapeRow
+    accepted: int
+    of: int
+    less: tuple[tuple[str, int], ...]
+
+
+def own_shapes(run: Run, consumer: str) -> tuple[OwnShape, ...]:
+    """Give the shapes of which a consumer accepts cases that another one does not, the most such cases first.
+
+    Where records lack some cases of the other one, only fewer than it could have are certain.
+    """
+    found = []
+    for summary in run.fields:
+        for row in summary.shapes:
+            accepted = row.accepted.get(consumer, 0)
+            less = tuple(
+                (name, count)
+                for name, count in row.accepted.items()
+                if name != consumer and count + row.not_recorded.get(name, 0) < accepted
+            )
+            if less:
+                known = row.rows - row.not_recorded.get(consumer, 0)
+                found.append(OwnShape(of_arm(summary.field, summary.arm), row, accepted, known, less))
+    return tuple(
+        sorted(found, key=lambda one: (min(count for _, count in one.less) - one.accepted, one.field, one.shape.shape))
+    )
+
+
+@dataclass(frozen=True)
 class OtherReader:
     """A consumer beside another one on a field: distinct strings that only either reads, and those that both do."""
 

@@ -48,25 +48,33 @@ def holder(request: Request) -> Token | None:
     return found
 
 
-def may_change(request: Request) -> bool:
-    """Say whether whoever asks may change something: where nobody needs a token, everybody on this machine."""
-    token = holder(request)
-    return token is None or token.allows(CHANGES)
+def seal(request: Request, needed: Role = CHANGES) -> str:
+    """Give the seal of a form for whoever asks, nothing for who may not send it.
+
+    Where nobody needs a token, everybody on this machine may.
+    """
+    token, seals = holder(request), request.app.state.seals
+    assert isinstance(seals, Seals)
+    return seals.seal(request) if token is None or token.allows(needed) else ""
 
 
-def seal(request: Request) -> str:
-    """Give the seal of a form for whoever asks, nothing for who may not send it."""
-    seals: Seals = request.app.state.seals
-    return seals.seal(request) if may_change(request) else ""
+async def change(request: Request) -> dict[str, str]:
+    """Give the fields of a form that changes something."""
+    return await _sent(request, CHANGES)
 
 
-async def sent(request: Request) -> dict[str, str]:
+async def question(request: Request) -> dict[str, str]:
+    """Give the fields of a form that asks something."""
+    return await _sent(request, "read")
+
+
+async def _sent(request: Request, needed: Role) -> dict[str, str]:
     """Give the fields of a form that may be followed; a refusal says why it may not."""
     if not _is_from_here(request):
         raise Refusal(403, "this form was not sent by a page of this service; programs use the API under /api/v1")
     token = holder(request)
-    if not may_change(request):
-        raise Refusal(403, f"the role {token.role if token else ''} may not do that; it needs {CHANGES}")
+    if token is not None and not token.allows(needed):
+        raise Refusal(403, f"the role {token.role} may not do that; it needs {needed}")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise Refusal(415, f"a form is expected, and no {kind or 'body without a type'}")
@@ -83,7 +91,8 @@ async def sent(request: Request) -> dict[str, str]:
     return {name: value.replace("\r\n", "\n") for name, value in fields.items()}
 
 
-Sent = Annotated[dict[str, str], Depends(sent)]
+Sent = Annotated[dict[str, str], Depends(change)]
+Question = Annotated[dict[str, str], Depends(question)]
 
 
 def _is_from_here(request: Request) -> bool:

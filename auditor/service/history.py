@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from auditor.model.figures import NO_RATE, percent_of
+from auditor.model.run import Interval
 from auditor.report.view import of_arm
 from auditor.service.runs import Entry
 from auditor.store.records import ColumnRecord, RunRecord
@@ -28,6 +29,8 @@ class Step:
     incident: str
     untrusted: str
     changed: str
+    interval: Interval | None = None
+    ceiling: float | None = None
 
     @property
     def is_point(self) -> bool:
@@ -100,7 +103,9 @@ def _step(entry: Entry, column: ColumnRecord, said: str, changed: str) -> Step:
     rate = percent_of(column.ok, column.judged) if is_rated else NO_RATE
     right_of = f"{column.ok:,} of {column.judged:,}" if is_rated else NO_RATE
     share = column.ok / column.judged if is_rated else None
-    return Step(entry, rate, right_of, share, closed, ", ".join(column.untrusted), changed)
+    bounds = Interval(*column.interval) if column.interval and is_rated else None
+    untrusted, ceiling = ", ".join(column.untrusted), column.ceiling if is_rated else None
+    return Step(entry, rate, right_of, share, closed, untrusted, changed, bounds, ceiling)
 
 
 def _changed(before: tuple[str, str] | None, now: tuple[str, str]) -> str:

@@ -10,9 +10,10 @@ from starlette.responses import Response
 from auditor.errors import StoreError
 from auditor.model.run import SEVERITIES, Run
 from auditor.report.html import context, slug
-from auditor.report.view import field_views, of_arm
+from auditor.report.view import FieldView, field_views, of_arm
 from auditor.service import history
-from auditor.service.comparison import lost_shapes, other_readers
+from auditor.service.charts import HEADERS, shape_data, trend_data
+from auditor.service.comparison import lost_shapes, other_readers, own_shapes
 from auditor.service.problems import Refusal
 from auditor.service.rendering import asset, page
 from auditor.service.runs import Entry, Shelf
@@ -20,8 +21,8 @@ from auditor.service.workspace import STATES, Latest, Said, Workspace, bug_rows
 
 router = APIRouter(include_in_schema=False)
 
-#: Runs on one page of the list.
-PAGE = 50
+#: Runs on one page of the list, and those that a form offers.
+PAGE, OFFERED = 50, 200
 
 Name = Annotated[str, Query()]
 
@@ -82,7 +83,7 @@ def bugs(asked: Asked, audit: Name = "", severity: Name = "", state: Name = "") 
     shelf, said = asked.runs.look(), asked.said()
     listed = []
     for name in [audit] if audit else shelf.audits:
-        latest = _latest(asked, shelf, name)
+        latest = latest_run(asked, shelf, name)
         rows = bug_rows(latest.run.findings, latest.entries, said)
         wanted = [
             row for row in rows if severity in ("", row.finding.severity) and (not state or row.state in (None, state))
@@ -98,18 +99,26 @@ def bugs(asked: Asked, audit: Name = "", severity: Name = "", state: Name = "") 
 @router.get("/run")
 def run(asked: Asked, id: Name = "") -> Response:
     """Show a run as its report does."""
-    entry = asked.runs.look().find(id)
-    if entry is None:
-        raise _no_run(asked.runs.look(), id)
-    whole = whole_run(asked, entry)
-    return page("run", {**context(whole), "entry": entry, "incident": history.incident})
+    shelf = asked.runs.look()
+    entry = named_run(shelf, id)
+    whole, of_audit = whole_run(asked, entry), shelf.of(entry.record.name)
+    place = of_audit.index(entry)
+    shown = {
+        **context(whole),
+        "entry": entry,
+        "incident": history.incident,
+        # Those around it, and the one before it first.
+        "offered": of_audit[max(0, place - OFFERED // 2) :][:OFFERED],
+        "before": of_audit[place + 1] if place + 1 < len(of_audit) else of_audit[0],
+    }
+    return page("run", shown)
 
 
 @router.get("/field")
 def field(asked: Asked, audit: Name = "", field: Name = "") -> Response:
     """Show a field: its columns side by side, shapes, disagreements, environments, and the runs before."""
     shelf, said = asked.runs.look(), asked.said()
-    latest = _latest(asked, shelf, audit)
+    latest = latest_run(asked, shelf, audit)
     whole = whole_run(asked, latest.entry)
     views = [one for one in field_views(whole) if one.field == field]
     if not views:
@@ -129,8 +138,18 @@ def field(asked: Asked, audit: Name = "", field: Name = "") -> Response:
         "history": _history(latest.entries, trends),
         "rows": bug_rows((one for one in whole.findings if one.field == field), latest.entries, said),
         "bugs": said,
+        "trend_charts": [(name, trend_data(trend)) for name, trend in trends.items()],
+        "shape_charts": [] if whole.rates_withheld else _shape_charts(views),
     }
-    return page("field", {**shown, "incident": history.incident})
+    return page("field", {**shown, "incident": history.incident}, headers=HEADERS)
+
+
+def _shape_charts(views: list[FieldView]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (one.name, shape_data(one.summary, list(dict.fromkeys(column.consumer for column in one.columns))))
+        for one in views
+        if one.summary and one.summary.shapes
+    ]
 
 
 def _history(entries: tuple[Entry, ...], trends: dict[str, history.Trend]) -> list[dict[str, Any]]:
@@ -149,12 +168,13 @@ def _history(entries: tuple[Entry, ...], trends: dict[str, history.Trend]) -> li
 def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
     """Show a consumer: its fields, what it does not accept, what it reads that others do not, its versions."""
     shelf, said = asked.runs.look(), asked.said()
-    latest = _latest(asked, shelf, audit)
+    latest = latest_run(asked, shelf, audit)
     whole = whole_run(asked, latest.entry)
     summaries = {one.name: one for one in whole.consumers}
     columns = [one for one in whole.columns if one.consumer == consumer]
     if not columns and consumer not in summaries:
         raise Refusal(404, f"there is no consumer {consumer} in the latest run of {audit}")
+    trends = {of: trend for (of, name), trend in history.trends(latest.entries).items() if name == consumer}
     shown = {
         "run": whole,
         "entry": latest.entry,
@@ -163,12 +183,16 @@ def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
         "summary": summaries.get(consumer),
         "columns": columns,
         "lost": lost_shapes(whole, consumer),
+        "own": own_shapes(whole, consumer),
         "others": other_readers(whole, consumer),
         "versions": history.versions(latest.entries, consumer),
         "rows": bug_rows((one for one in whole.findings if consumer in one.consumers), latest.entries, said),
         "bugs": said,
+        "trends": trends,
+        "history": _history(latest.entries, trends),
+        "trend_charts": [(name, trend_data(trend)) for name, trend in trends.items()],
     }
-    return page("consumer", {**shown, "incident": history.incident})
+    return page("consumer", {**shown, "incident": history.incident}, headers=HEADERS)
 
 
 @router.get("/assets/{name}")
@@ -180,7 +204,8 @@ def assets(name: str) -> Response:
     return Response(found[0], media_type=found[1], headers={"Cache-Control": "public, max-age=86400"})
 
 
-def _latest(asked: Workspace, shelf: Shelf, audit: str) -> Latest:
+def latest_run(asked: Workspace, shelf: Shelf, audit: str) -> Latest:
+    """Give the latest run of an audit that can be read; a refusal where there is none."""
     latest = asked.latest(shelf, audit)
     if latest is None:
         raise Refusal(404, f"there is no run of an audit {audit} that can be read")
@@ -195,8 +220,12 @@ def whole_run(asked: Workspace, entry: Entry) -> Run:
         raise Refusal(409, f"run {entry.run_id} is damaged: {error}") from error
 
 
-def _no_run(shelf: Shelf, run_id: str) -> Refusal:
-    for one in shelf.damaged:
-        if one.run_id == run_id:
-            return Refusal(409, f"run {run_id} is damaged: {one.reason}")
-    return Refusal(404, f"there is no run {run_id}")
+def named_run(shelf: Shelf, run_id: str) -> Entry:
+    """Give a run by its id; a refusal where there is none, or it is damaged."""
+    entry = shelf.find(run_id)
+    if entry is None:
+        for one in shelf.damaged:
+            if one.run_id == run_id:
+                raise Refusal(409, f"run {run_id} is damaged: {one.reason}")
+        raise Refusal(404, f"there is no run {run_id}")
+    return entry

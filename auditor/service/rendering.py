@@ -14,8 +14,10 @@ from jinja2 import Environment
 from markupsafe import escape
 from starlette.responses import HTMLResponse, Response
 
+from auditor.report import reading
 from auditor.report.html import environment, style
 from auditor.report.text import DATA_LIMIT, visible, visible_lines
+from auditor.service.charts import script_json
 from auditor.service.sparkline import sparkline
 from auditor.version import VERSION
 
@@ -55,8 +57,29 @@ def _environment() -> Environment:
     found.filters["exact"] = escape
     found.filters["lines"] = lambda text: escape(visible_lines(text))
     found.filters["address"] = lambda text: quote(text, safe="", errors="replace")
-    found.globals.update(link=link, sparkline=sparkline, version=VERSION, style_address=style_address())
+    found.globals.update(
+        link=link,
+        sparkline=sparkline,
+        readings=reading,
+        version=VERSION,
+        asset=asset_address,
+        script_json=script_json,
+    )
     return found
+
+
+#: What pages load besides the style sheet, with media types; vendored files are as their packages have them.
+_FILES: Final = {
+    "icon.svg": ("icon.svg", "image/svg+xml"),
+    "charts.js": ("charts.js", "text/javascript"),
+    "vega-util.js": ("vega-util.js", "text/javascript"),
+    "vega.min.js": ("vendor/vega.min.js", "text/javascript"),
+    "vega-lite.min.js": ("vendor/vega-lite.min.js", "text/javascript"),
+    "vega-interpreter.js": ("vendor/vega-interpreter.js", "text/javascript"),
+}
+
+#: Bare names of modules, and the assets that they are: a browser finds none by such a name.
+_MODULES: Final = {b"from 'vega-util'": b"from './vega-util.js'"}
 
 
 @cache
@@ -65,12 +88,17 @@ def asset(name: str) -> tuple[bytes, str] | None:
     if name == "style.css":
         own = (_ASSETS / name).read_text(encoding="utf-8")
         return f"{style()}\n{own}".encode(), "text/css"
-    if name == "icon.svg":
-        return (_ASSETS / name).read_bytes(), "image/svg+xml"
-    return None
+    if name not in _FILES:
+        return None
+    path, kind = _FILES[name]
+    data = (_ASSETS / path).read_bytes()
+    for bare, address in _MODULES.items():
+        data = data.replace(bare, address)
+    return data, kind
 
 
-def style_address() -> str:
-    """Give the address of the style sheet; another content has another address, so that it may be kept."""
-    found = asset("style.css")
-    return f"/assets/style.css?v={hashlib.sha256(found[0] if found else b'').hexdigest()[:12]}"
+@cache
+def asset_address(name: str) -> str:
+    """Give the address of an asset; another content has another address, so that it may be kept."""
+    found = asset(name)
+    return f"/assets/{name}?v={hashlib.sha256(found[0] if found else b'').hexdigest()[:12]}"

@@ -38,7 +38,9 @@ def serve(
             "  next:  `auditor token new NAME --role read` makes one; or serve 127.0.0.1, for this machine alone"
         )
     log_to_stderr()
-    app = application(Workspace(runs_folder, baseline), known, [host, *names], allowed)
+    allowed = allowed or Allowed()
+    specs = {name: audit.file for name, audit in allowed.audits.items()}
+    app = application(Workspace(runs_folder, baseline, specs), known, [host, *names], allowed)
     config = uvicorn.Config(
         app,
         host=host,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal, get_args
 
-from auditor.errors import AuditorError, StoreError
+from auditor.errors import AuditorError, SpecError, StoreError
 from auditor.model.baseline import FAILING, Baseline, Entry, State
 from auditor.model.run import Finding, Run
 from auditor.report.view import worst_first
@@ -71,10 +73,28 @@ class Latest:
 
 
 class Workspace:
-    """The runs of a folder, and the file in which its team says what it knows."""
+    """The runs of a folder, the file in which its team says what it knows, and the specs that its operator names."""
 
-    def __init__(self, runs_folder: Path, baseline: Path) -> None:
+    def __init__(self, runs_folder: Path, baseline: Path, specs: Mapping[str, Path] = MappingProxyType({})) -> None:
+        """Open it; `specs` are the operator's, by the name of the audit."""
         self.runs, self.baseline = Runs(runs_folder), baseline
+        self._specs = dict(specs)
+
+    @property
+    def specs(self) -> Mapping[str, Path]:
+        """The specs whose consumers may be run, by audit: the operator's, else the one of the workspace's folder.
+
+        They are looked for anew each time, and read by whoever uses one.
+        """
+        if self._specs:
+            return self._specs
+        from auditor.spec.find import find_spec  # with the models of a spec, for which no other page waits
+
+        try:
+            found = find_spec(start=self.baseline.absolute().parent)
+        except SpecError:
+            return {}
+        return {_name_in(found): found}
 
     def said(self) -> Said:
         """Give what the team has said until now."""
@@ -93,6 +113,15 @@ class Workspace:
             except StoreError as error:
                 unreadable = unreadable or str(error)
         return None
+
+
+def _name_in(spec: Path) -> str:
+    """Give the name of the audit that a spec is of; the file's own where it names none."""
+    try:
+        name = tomllib.loads(spec.read_text(encoding="utf-8-sig")).get("name")
+    except (OSError, ValueError, RecursionError):
+        return spec.name
+    return name if isinstance(name, str) and name else spec.name
 
 
 def bug_rows(findings: Iterable[Finding], entries: tuple[RunEntry, ...], said: Said) -> tuple[BugRow, ...]:

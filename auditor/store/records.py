@@ -42,6 +42,8 @@ class ColumnRecord(msgspec.Struct, frozen=True, gc=False):
     comparable: bool = True
     not_comparable: str = ""
     arm: str | None = None
+    interval: tuple[float, float] | None = None
+    ceiling: float | None = None
 
 
 class FindingRecord(msgspec.Struct, frozen=True, gc=False):
@@ -104,6 +106,8 @@ def _record_of(run: Run) -> RunRecord:
             one.comparable,
             one.not_comparable,
             one.arm,
+            (one.interval.low, one.interval.high) if one.interval else None,
+            one.ceiling,
         )
         for one in run.columns
     )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from auditor.errors import StoreError
+from auditor.model.run import ShapeRow
 from auditor.service.access import host_name
+from auditor.service.charts import script_json, shape_data, trend_data
+from auditor.service.comparison import own_shapes
 from auditor.service.history import incident, seen, trends, versions
 from auditor.service.runs import Entry, Runs
 from auditor.service.sparkline import sparkline
@@ -52,6 +56,9 @@ def test_a_record_is_the_whole_run_in_short() -> None:
     assert (record.run_id, record.name, record.created_at) == (whole.run_id, whole.name, whole.created_at)
     assert [(one.field, one.consumer, one.ok, one.content_rate) for one in record.columns] == [
         (one.field, one.consumer, one.verdicts["ok"], one.content_rate) for one in whole.columns
+    ]
+    assert [(one.interval, one.ceiling) for one in record.columns] == [
+        ((one.interval.low, one.interval.high) if one.interval else None, one.ceiling) for one in whole.columns
     ]
     assert [one.fingerprint for one in record.findings] == [one.fingerprint for one in whole.findings]
     assert figures.columns == whole.columns
@@ -176,3 +183,55 @@ def test_a_damaged_file_of_tokens_lets_nobody_in(tmp_path: Path, text: str) -> N
         with pytest.raises(StoreError, match=r"tokens\.json"):
             known.read()
     assert not known.is_open
+
+
+def test_a_chart_parts_what_measures_something_else_and_keeps_incidents_off_the_line(tmp_path: Path) -> None:
+    rated = {"interval": [0.5, 0.95], "ceiling": 1.0}
+    stored(tmp_path, "2024-03-01T00:00:00", columns=[column(9, **rated)])
+    gate = {"open": False, "reason": "20 of 30 blocked"}
+    stored(tmp_path, "2024-03-02T00:00:00", columns=[column(1, **rated)], gate=gate)
+    stored(tmp_path, "2024-03-03T00:00:00", columns=[column(8, **rated)])
+    other = [{"name": "billing", "version": "v2", "settings": {}}]
+    stored(tmp_path, "2024-03-04T00:00:00", columns=[column(7, untrusted=["unstable"], **rated)], consumers=other)
+    steps = trend_data(trends(entries(tmp_path))["total", "billing"])["steps"]
+    assert [one["rate"] for one in steps] == [90.0, None, 80.0, 70.0]
+    assert [one["low"] for one in steps] == [50.0, None, 50.0, 50.0]
+    assert [one["ceiling"] for one in steps] == [100.0, None, 100.0, 100.0]
+    assert [one["segment"] for one in steps] == [0, 0, 0, 1]
+    assert [one["incident"] for one in steps] == [False, True, False, False]
+    assert [one["untrusted"] for one in steps] == [False, False, False, True]
+    assert "incident: 20 of 30 blocked" in steps[1]["said"]
+    assert "95 %: 50.0–95.0" in steps[0]["said"]
+    assert "parser changed" in steps[3]["said"]
+
+
+def test_texts_of_a_chart_are_told_apart_and_end_no_script() -> None:
+    row = ShapeRow("a" * 60, "x", 4, 1, {"one": 3, "two": 0}, {"one": 2}, False, {"two": 4})
+    other = ShapeRow("a" * 61, "x", 0, 0, {"one": 0, "two": 0}, {}, True)
+    whole = read_run(REPORT).fields[0]
+    data = shape_data(replace(whole, shapes=(row, other)), ["one", "two"])
+    assert len(set(data["shapes"])) == 2
+    assert [(one["accepted"], one["right"]) for one in data["cells"]] == [
+        (75.0, "2/4"),
+        (None, ""),
+        (None, ""),
+        (None, ""),
+    ]
+    written = script_json({"name": "</script><script>alert(1)</script>&\u2028"})
+    assert not set(written) & set("<>&\u2028")
+    assert json.loads(written) == {"name": "</script><script>alert(1)</script>&\u2028"}
+
+
+def test_what_a_consumer_alone_accepts_is_named_by_shape() -> None:
+    """Counted in the document itself, for each shape of dates that billing accepts and the warehouse does not."""
+    document = json.loads(REPORT.read_text())
+    [field] = [one for one in document["fields"] if one["field"] == "effective_date"]
+    want = {
+        row["shape"]: row["accepted"]["billing"]
+        for row in field["shapes"]
+        if row["accepted"]["warehouse"] < row["accepted"]["billing"]
+    }
+    found = [one for one in own_shapes(read_run(REPORT), "billing") if one.field == "effective_date"]
+    assert len(want) > 3
+    assert {one.shape.shape: one.accepted for one in found if "warehouse" in dict(one.less)} == want
+    assert not own_shapes(read_run(REPORT), "nobody")

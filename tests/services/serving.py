@@ -83,10 +83,11 @@ def auditor(folder: Path, *arguments: str, **variables: str) -> subprocess.Compl
     )
 
 
-def audit(folder: Path, day: int) -> None:
-    """Audit a workspace on a day of March 2024."""
-    epoch = str(1709251200 + 86400 * (day - 1))
-    done = auditor(folder, "run", "--probe", "off", "--quiet", "--fail-on", "never", SOURCE_DATE_EPOCH=epoch)
+def audit(folder: Path, day: int, *options: str, moment: int = 0) -> None:
+    """Audit a workspace on a day of March 2024, so many seconds after midnight."""
+    epoch = str(1709251200 + 86400 * (day - 1) + moment)
+    command = ("run", "--probe", "off", "--quiet", "--fail-on", "never", *options)
+    done = auditor(folder, *command, SOURCE_DATE_EPOCH=epoch)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from auditor.audit.reading import Reading, as_token, read_strings
 from auditor.errors import AuditorError
 from auditor.model.document import plain
+from auditor.model.reading import Reading
 from auditor.service.jobs.audits import ConfiguredAudit, spec_now
 from auditor.service.jobs.runner import NICE
 
