@@ -21,9 +21,11 @@ from auditor.audit.lock import READER, lock_consumer, meaning_of
 from auditor.audit.summary import canonical_sha256, manifest_sha256
 from auditor.decode.reply_reader import ReplyReader
 from auditor.decode.session import Session, open_session
+from auditor.errors import StoreError
 from auditor.load import Loaded
 from auditor.spec.models import AuditSpec, ConsumerSpec
-from auditor.store.reading import folders_of_runs
+from auditor.store.reading import folders_of_runs, read_run
+from auditor.store.writing import TABLES
 from auditor.version import VERSION
 
 #: The file of a run that says what it was made of, and for whom.
@@ -63,9 +65,9 @@ class Repeats:
         if self._digest is None or not self._look:
             return
         for run_id, inputs in inputs_of_runs(self._runs):
-            if inputs.get("inputs") == self._digest and _are_still(
-                inputs.get("late", {}), connection, spec, sessions, reader
-            ):
+            if inputs.get("inputs") != self._digest or not _is_whole(self._runs / run_id):
+                continue
+            if _are_still(inputs.get("late", {}), connection, spec, sessions, reader):
                 raise Repeated(run_id)
 
     def text(self, sessions: Sessions, reader: ReplyReader | None) -> str:
@@ -98,6 +100,15 @@ def inputs_of_runs(runs: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             found = json.loads((folder / INPUTS).read_text(encoding="utf-8"))
             if isinstance(found, dict):
                 yield folder.name, found
+
+
+def _is_whole(folder: Path) -> bool:
+    """Say whether a run can be read: one that was damaged is made anew."""
+    try:
+        read_run(folder / "run.json")
+    except StoreError:
+        return False
+    return all((folder / f"{name}.parquet").is_file() for name in TABLES)
 
 
 def _consumer_key(spec: AuditSpec, consumer: ConsumerSpec, session: Session) -> list[Any] | None:

@@ -2,5 +2,5 @@
 
 The folder of runs is the store: nothing else is kept but what was read of it. `records` reads a run as far as a
 history needs it, `runs` notices what changes in the folder, `history` puts runs of one audit in a row, `access` says
-who may ask, `pages` and `api` answer.
+who may ask, `jobs` audits what is submitted, `pages` and `api` answer.
 """

@@ -74,3 +74,27 @@ def test_every_path_and_parameter_has_an_example_or_a_choice(service: tuple[Serv
                 schema = parameter["schema"]
                 described_by = {*parameter, *schema, *(key for one in schema.get("anyOf", ()) for key in one)}
                 assert described_by & {"examples", "example", "enum"}, (path, parameter["name"])
+
+
+def test_every_property_of_a_document_has_an_example_or_a_choice(service: tuple[Served, str]) -> None:
+    served_at, secret = service
+    schemas = served_at.get("/openapi.json", Authorization=f"Bearer {secret}").json["components"]["schemas"]
+    lacking = [
+        f"{name}.{key}"
+        for name, schema in schemas.items()
+        for key, one in schema.get("properties", {}).items()
+        if not set(one) & {"examples", "enum", "const", "$ref"} and "$ref" not in str(one)
+    ]
+    assert lacking == []
+
+
+def test_every_operation_says_what_it_answers_with(service: tuple[Served, str]) -> None:
+    served_at, secret = service
+    described = served_at.get("/openapi.json", Authorization=f"Bearer {secret}").json
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                assert answer["description"], (path, status)
+                assert status == "204" or answer["content"], (path, status)
+            if "parameters" in operation or "requestBody" in operation:
+                assert set(operation["responses"]) & {"404", "422"}, path

@@ -114,6 +114,52 @@ def test_references_that_moved_or_a_spec_that_did_are_another_run(client: Client
     assert (again["reused"], again["run_id"]) == (True, first["run_id"])
 
 
+def test_a_run_that_was_damaged_is_made_anew(client: Client, workspace: Path) -> None:
+    first = client.ended(client.submit(predictions(7)))
+    (workspace / ".auditor" / "runs" / first["run_id"] / "outcomes.parquet").unlink()
+    second = client.ended(client.submit(predictions(7)))
+    assert (second["state"], second["reused"]) == ("done", False)
+    path = workspace / ".auditor" / "runs" / second["run_id"] / "run.json"
+    path.write_text(path.read_text()[:2000])
+    third = client.ended(client.submit(predictions(7)))
+    assert (third["state"], third["reused"]) == ("done", False)
+    assert client.ended(client.submit(predictions(7)))["run_id"] == third["run_id"]
+
+
+#: A consumer that imports a module only when it reads a certain string.
+_LATE = """
+def due(text):
+    from ledger import rules
+    return rules.due(text)
+
+def paid(text):
+    return text == "true"
+"""
+
+
+def test_a_module_that_is_imported_with_the_strings_counts(client: Client, workspace: Path) -> None:
+    """What its version does not say at the start: the module is another one, and the run is not that of before."""
+    parsers, rules = workspace / "ledger" / "parsers.py", workspace / "ledger" / "rules.py"
+    text = parsers.read_text()
+    spec = (workspace / "audit.toml").read_text()
+    # Without a root of its own nothing but the version and what is imported tells that it is another one.
+    before, _, after = spec.partition('root = "ledger"\n')
+    (workspace / "audit.toml").write_text(before + after.replace('"parsers:', '"ledger.parsers:'))
+    try:
+        parsers.write_text(_LATE)
+        rules.write_text("from datetime import date\ndue = date.fromisoformat\n")
+        first = client.ended(client.submit(predictions(8)))
+        assert first["state"] == "done", first["error"]
+        assert client.ended(client.submit(predictions(8)))["run_id"] == first["run_id"]
+        rules.write_text("from datetime import date\ndef due(text): return date(2024, 1, 1)\n")
+        other = client.ended(client.submit(predictions(8)))
+    finally:
+        parsers.write_text(text)
+        rules.unlink()
+        (workspace / "audit.toml").write_text(spec)
+    assert (other["state"], other["reused"]) == ("done", False)
+
+
 def test_lines_of_json_and_parquet_are_taken(client: Client) -> None:
     rows = [line.split(",") for line in predictions(9).splitlines()[1:]]
     table = [{"case_id": one[0], "field": one[1].strip('"'), "prediction": one[2]} for one in rows]

@@ -13,7 +13,9 @@ from auditor.model.run import Severity
 class GateOut(BaseModel):
     """The content gate of a run."""
 
-    open: bool = Field(description="Whether its content rates may be compared with those of other runs.")
+    open: bool = Field(
+        description="Whether its content rates may be compared with those of other runs.", examples=[False]
+    )
     reason: str = Field(description="Why not.", examples=["4 of 240 cases were judged"])
 
 
@@ -58,8 +60,10 @@ class RunDocument(BaseModel):
     name: str = Field(examples=["contracts"])
     manifest_sha256: str = Field(examples=["9f86d0"])
     created_at: str = Field(examples=["2024-03-08T09:05:07+00:00"])
-    columns: list[dict[str, object]]
-    findings: list[dict[str, object]]
+    columns: list[dict[str, object]] = Field(
+        examples=[[{"field": "effective_date", "consumer": "billing", "content_rate": 0.641}]]
+    )
+    findings: list[dict[str, object]] = Field(examples=[[{"code": "value-disagreement", "severity": "high"}]])
 
 
 class ColumnOut(BaseModel):

@@ -46,13 +46,13 @@ def runs(
     return RunsPage(runs=[_run_out(entry) for entry in shown], next=more, damaged=damaged)
 
 
-@router.get("/runs/{run_id}", responses=documented(404, 409))
+@router.get("/runs/{run_id}", responses=documented(404, 409, 422))
 def run(asked: Asked, run_id: RunPath) -> RunOut:
     """Give one run without its evidence."""
     return _run_out(named_run(asked, asked.runs.look(), run_id))
 
 
-@router.get("/runs/{run_id}/run.json", response_model=RunDocument, responses=documented(404, 409))
+@router.get("/runs/{run_id}/run.json", response_model=RunDocument, responses=documented(404, 409, 422))
 def run_document(asked: Asked, run_id: RunPath) -> Response:
     """Give the document of a run, byte by byte as it is stored."""
     entry = named_run(asked, asked.runs.look(), run_id)

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from auditor.audit.reading import Reading, as_token, read_strings
+from auditor.audit.reading import as_token, read_strings
 from auditor.errors import AuditorError
 from auditor.model.document import plain
 from auditor.model.reading import Reading

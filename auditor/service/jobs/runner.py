@@ -28,7 +28,7 @@ from auditor.service.jobs.progress import Telling
 from auditor.service.jobs.queue import end_cancelled, now
 
 #: How much lower our priority is than that of the service, which answers meanwhile.
-NICE: Final = 10
+NICE: Final = 19
 
 #: Locks by which jobs of the same bytes go after each other: the later one then finds the run of the first.
 EQUALS: Final = 64
