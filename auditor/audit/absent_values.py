@@ -97,7 +97,8 @@ def _error(ready: Readiness, field: FieldSpec, places: PayloadPath, place: Steps
         f"read {field.name} with {ready.reads[field.name]}",
         f"in case {case} the payload has no value at {field.prediction_path.text}, where [fields.{field.name}] looks, "
         f"and one at {steps_text(place)}, where the model looks: it would count as absent, and the consumer reads it",
-        f"write path = {_written(places)} in [fields.{field.name}]",
+        f"write path = {_written(places)} in [fields.{field.name}]; "
+        'or scope = "field" for the consumer, which then reads what the audit finds, alone',
     )
 
 
