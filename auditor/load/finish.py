@@ -39,6 +39,9 @@ TOOL_REASONS: Final = frozenset(("tool_calls", "tool_use", "function_call", "too
 #: What a spec may say that a reason means.
 OUTCOMES: Final = ("judged", "truncated", "refused", "transport", "unknown")
 
+#: What stands where an error or a refusal would and says that there is none, as JSON text: flags, counts, empty boxes.
+NO_FAILURE: Final = ("null", '""', "false", "{}", "[]", "0", "0.0", "NaN")
+
 #: A failure that names its error after a colon, as in `error:TimeoutError`.
 _NAMED_ERROR: Final = "error:"
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import outcome_of
+from auditor.load.finish import NO_FAILURE, outcome_of
 from auditor.load.json_lines import members
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
 from auditor.load.tokens import ESCAPED, content_of, token_of
 
-_NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
 _RARE_STARTS = ('"', ESCAPED)  # of an empty id, and of one that is rewritten
 _TOKENS = ("value", "other", "payload")
 RawValues = Sequence[str | None]
@@ -122,17 +121,22 @@ def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
     else:
         outcomes = ["judged"] * len(finishes)
     for names, outcome in ((layout.refusal, "refused"), (layout.error, "transport")):
-        for index, given in enumerate(rows.first_of(names) if names else ()):
-            if given is not None and given not in _NO_ERROR:
+        for index, given in enumerate(_failures(rows, names)):
+            if given is not None:
                 outcomes[index] = outcome
     return outcomes
+
+
+def _failures(rows: Rows, names: Sequence[str]) -> RawValues:
+    """Give what stands in the columns of an error or a refusal, None where it says that there is none."""
+    return [None if raw in NO_FAILURE else raw for raw in rows.first_of(names)] if names else ()
 
 
 def errors_of(layout: Layout, rows: Rows, outcomes: Sequence[str]) -> list[str | None]:
     """Give what its finish reason does not say of each case: the transport error, or that the reply is a refusal."""
     nothing: list[str | None] = [None] * len(outcomes)
-    failures = texts_of(rows.first_of(layout.error)) if layout.error else nothing
-    refusals = texts_of(rows.first_of(layout.refusal)) if layout.refusal else nothing
+    failures = texts_of(_failures(rows, layout.error)) or nothing
+    refusals = _failures(rows, layout.refusal) or nothing
     said: list[str | None] = []
     for outcome, failure, refusal in zip(outcomes, failures, refusals, strict=True):
         refused = "a refusal in the reply" if refusal is not None else None
