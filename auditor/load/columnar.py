@@ -13,7 +13,7 @@ import duckdb
 from auditor.errors import LoadError, Mistake
 from auditor.load.cells import data_start, delimiter_of, line_at, read_rows
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import NO_FAILURE, outcome_sql
+from auditor.load.finish import NO_FAILURE, NO_FAILURE_STATUS, outcome_sql
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
@@ -71,12 +71,25 @@ class ColumnarFile:
 
     def text(self, names: Sequence[str]) -> Value | None:
         """Give the first of `names` that is a column, as plain text."""
-        for name in names:
-            if name in self.names:
-                index = self.names.index(name)
-                value = typed_value(f"c{index}", self.types[index])
-                return Value(value.sql)
-        return None
+        value = self._first(names)
+        return None if value is None else Value(value.sql)
+
+    def failure(self, names: Sequence[str], *, is_error: bool) -> str | None:
+        """Give SQL for what stands in the first of `names` that is a column, NULL where it says that nothing failed.
+
+        Where an error stands, so may the status of an answer that is none.
+        """
+        value = self._first(names)
+        if value is None:
+            return None
+        nothing = ", ".join(map(literal, NO_FAILURE if value.token else ("",)))
+        fails = f"{value.sql} NOT IN ({nothing})"
+        if is_error:
+            fails += f" AND NOT regexp_full_match({value.sql}, '{NO_FAILURE_STATUS}')"
+        return f"CASE WHEN {fails} THEN {value.sql} END"
+
+    def _first(self, names: Sequence[str]) -> Value | None:
+        return next((self.column(name) for name in names if name in self.names), None)
 
 
 def _subscript(step: str | int) -> str:
@@ -155,19 +168,19 @@ def _add(columns: dict[str, Value], name: str, value: Value | None) -> None:
 
 
 def _add_outcome(columns: dict[str, Value], columnar: ColumnarFile, layout: Layout) -> None:
-    finish, error, refusal = (columnar.text(names) for names in (layout.finish, layout.error, layout.refusal))
+    finish = columnar.text(layout.finish)
+    error, refusal = columnar.failure(layout.error, is_error=True), columnar.failure(layout.refusal, is_error=False)
     _add(columns, "finish", finish)
     outcome = outcome_sql(finish.sql, layout.assume_finish, layout.contract.outcomes) if finish else "'judged'"
+    said = "NULL"
     if refusal:
-        given = f"{refusal.sql} IS NOT NULL AND {refusal.sql} <> ''"
-        outcome = f"CASE WHEN {given} THEN 'refused' ELSE {outcome} END"
-        columns["why"] = Value(f"CASE WHEN {given} THEN 'a refusal in the reply' END")
+        outcome = f"CASE WHEN {refusal} IS NOT NULL THEN 'refused' ELSE {outcome} END"
+        said = f"CASE WHEN {refusal} IS NOT NULL THEN 'a refusal in the reply' END"
     if error:
-        is_status = f"regexp_full_match({error.sql}, '{NO_FAILURE}')"
-        failed = f"{error.sql} IS NOT NULL AND {error.sql} <> '' AND NOT {is_status}"
-        outcome = f"CASE WHEN {failed} THEN 'transport' ELSE {outcome} END"
-        said = columns["why"].sql if refusal else "NULL"
-        columns["why"] = Value(f"CASE WHEN {failed} THEN {error.sql} ELSE {said} END")
+        outcome = f"CASE WHEN {error} IS NOT NULL THEN 'transport' ELSE {outcome} END"
+        said = f"coalesce({error}, {said})"
+    if error or refusal:
+        columns["why"] = Value(said)
     if finish or error or refusal:
         columns["outcome"] = Value(outcome)
 

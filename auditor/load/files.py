@@ -175,12 +175,12 @@ def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
         if delimited and not chunk.isascii():
             marked = marked or _ESCAPED in edge + chunk
         edge = chunk[-2:]
-        if delimited and (b"\r" in chunk or b'"' in chunk or tail):
+        if delimited and any(mark in part for part in (chunk, tail) for mark in (b"\r", b'"')):
             window = tail + chunk
             lone_returns = lone_returns or (b"\r" in window and _LONE_RETURN.search(window) is not None)
             if not spaced_quotes and (b' "' in window or b'" ' in window):
                 spaced_quotes = _SPACED_QUOTE.search(window) is not None
-            tail = chunk[-64:]
+        tail = chunk[-64:]
         offset += len(chunk)
     if decoder.getstate()[0]:
         raise mistake(
@@ -188,7 +188,7 @@ def _read_through(file: SourceFile, chunks: Iterator[bytes]) -> SourceFile:
             "ends within a character of UTF-8",
             "is the file cut off?",
         )
-    lone_returns = lone_returns or tail.endswith(b"\r")
+    lone_returns = lone_returns or (delimited and tail.endswith(b"\r"))
     return SourceFile(file.path, file.name, file.format, digest.hexdigest(), lone_returns, spaced_quotes, marked)
 
 

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import NO_FAILURE, outcome_of
+from auditor.load.finish import NO_FAILURE, NO_FAILURE_STATUS, outcome_of
 from auditor.load.json_lines import items, members
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
 from auditor.load.tokens import ESCAPED, content_of, token_of
 
-_NO_ERROR = frozenset(("null", '""', "false", "{}", "[]", "0"))
-_NO_FAILURE = re.compile(f'"?{NO_FAILURE}"?')
+#: An HTTP status in the place of an error that is none.
+_STATUS = re.compile(NO_FAILURE_STATUS)
+
 _RARE_STARTS = ('"', ESCAPED)  # of an empty id, and of one that is rewritten
 _TOKENS = ("value", "other", "payload")
 RawValues = Sequence[str | None]
@@ -124,18 +125,23 @@ def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
     else:
         outcomes = ["judged"] * len(finishes)
     for names, outcome in ((layout.refusal, "refused"), (layout.error, "transport")):
-        for index, given in enumerate(rows.first_of(names) if names else ()):
-            if given is None or given in _NO_ERROR or (outcome == "transport" and _NO_FAILURE.fullmatch(given)):
-                continue
-            outcomes[index] = outcome
+        for index, given in enumerate(_failures(rows, names, is_error=outcome == "transport")):
+            if given is not None:
+                outcomes[index] = outcome
     return outcomes
+
+
+def _failures(rows: Rows, names: Sequence[str], *, is_error: bool) -> RawValues:
+    """Give what stands in the columns of an error or a refusal, None where it says that there is none."""
+    given = [None if raw in NO_FAILURE else raw for raw in rows.first_of(names)] if names else ()
+    return [None if raw is not None and _STATUS.fullmatch(raw) else raw for raw in given] if is_error else given
 
 
 def errors_of(layout: Layout, rows: Rows, outcomes: Sequence[str]) -> list[str | None]:
     """Give what its finish reason does not say of each case: the transport error, or that the reply is a refusal."""
     nothing: list[str | None] = [None] * len(outcomes)
-    failures = texts_of(rows.first_of(layout.error)) if layout.error else nothing
-    refusals = texts_of(rows.first_of(layout.refusal)) if layout.refusal else nothing
+    failures = texts_of(_failures(rows, layout.error, is_error=True)) or nothing
+    refusals = _failures(rows, layout.refusal, is_error=False) or nothing
     said: list[str | None] = []
     for outcome, failure, refusal in zip(outcomes, failures, refusals, strict=True):
         refused = "a refusal in the reply" if refusal is not None else None

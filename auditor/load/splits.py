@@ -59,7 +59,7 @@ def create_splits(
             "HAVING count(DISTINCT split) > 1 ORDER BY id"
         ).fetchall()
         mistakes = [Mistake(f"case {case}", f"is in the splits {' and '.join(splits)}") for case, splits in found]
-        _refuse_name_of_whole(spec, traits, connection)
+        _refuse_name_of_whole(spec, _traits_sql(predictions, references, connection), connection)
         if not mistakes and spec.cases.input is not None:
             traits = _traits_sql(predictions, references, connection)
             shared = connection.execute(

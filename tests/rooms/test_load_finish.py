@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow
 import pytest
 
 from auditor.load.finish import outcome_of
@@ -133,3 +134,33 @@ def test_columns_of_a_table_know_the_same_reasons_as_completions(workspace):
             *(outcome_of(name, None) for name in names[:-1]),
             "refused",
         ]
+
+
+def outcomes_in(workspace, name, **named):
+    """Give the outcome of each case of a file with a column per field."""
+    references = workspace.csv("r.csv", [{"case_id": str(n), "day": f"2024-03-0{n + 1}"} for n in range(4)])
+    workspace.load(name, references, {"day": "date"}, **named)
+    return [outcome for _, (outcome, *_) in sorted(workspace.by_case().items())]
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ([False, None, False, True], pyarrow.bool_()),
+        ([0, None, 0, 3], pyarrow.int64()),
+        ([[], None, [], ["timeout"]], pyarrow.list_(pyarrow.string())),
+        ([float("nan"), None, 0.0, 1.0], pyarrow.float64()),
+        (["", None, "", "timeout"], pyarrow.string()),
+    ],
+)
+@pytest.mark.parametrize(("role", "outcome"), [("error", "transport"), ("refusal", "refused")])
+def test_what_says_that_nothing_failed_is_no_failure_in_any_format(workspace, given, kind, role, outcome):
+    rows = [{"case_id": str(n), "day": "2024-03-01", "why": value} for n, value in enumerate(given)]
+    completions = [row | {"completion": WHOLE, "finish": "stop"} for row in rows]
+    for name in (
+        workspace.json_lines("p.jsonl", rows),
+        workspace.parquet("p.parquet", rows, why=kind),
+        workspace.json_lines("c.jsonl", [{k: v for k, v in row.items() if k != "day"} for row in completions]),
+        workspace.parquet("c.parquet", [{k: v for k, v in row.items() if k != "day"} for row in completions], why=kind),
+    ):
+        assert outcomes_in(workspace, name, **{role: "why"}) == ["judged", "judged", "judged", outcome], name

@@ -95,6 +95,15 @@ def test_spaces_beside_quotes_are_kept_as_python_keeps_them(workspace):
     assert predictions_of(workspace, workspace.write("p.csv", text), expected) == expected
 
 
+def test_spaces_beside_quotes_are_kept_wherever_a_read_of_the_file_ends(workspace, monkeypatch):
+    text = 'case_id,x\na,plain\nb, "x"\nc,"y"\n'
+    expected = {row[0]: json.dumps(row[1]) for row in list(csv.reader(io.StringIO(text)))[1:]}
+    assert expected["b"] == '" \\"x\\""'
+    for size in range(1, len(text)):
+        monkeypatch.setattr(load_files, "_CHUNK", size)
+        assert predictions_of(workspace, workspace.write("p.csv", text), expected) == expected
+
+
 def test_line_ends_may_be_mixed_where_no_cell_holds_one(workspace):
     name = workspace.write("p.csv", 'case_id,x\r\na,1\nb,"lone\rreturn"\r\nc,3\n')
     assert predictions_of(workspace, name, "abc") == {"a": '"1"', "b": '"lone\\rreturn"', "c": '"3"'}

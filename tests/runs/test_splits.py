@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,31 @@ def test_a_split_is_not_called_like_the_columns_of_all_cases(tmp_path, monkeypat
     rows = [(row[0], "all" if row[1] == "dev" else row[1], *row[2:]) for row in ROWS]
     with pytest.raises(auditor.AuditorError, match=r"cases? of a split named 'all'"):
         auditor.run(spec(tmp_path, rows, on_references=True), probe="off")
+
+
+def test_splits_of_more_json_lines_than_are_held_in_memory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parsers.py").write_text("from decimal import Decimal as total\n", encoding="utf-8")
+    cases = [(f"c{n}", "dev" if n % 3 else "held-out", str(n % 7)) for n in range(60_000)]
+    predictions = [{"case_id": case, "split": split, "text": f"Pay {case}", "total": "3"} for case, split, _ in cases]
+    references = [{"case_id": case, "total": total} for case, _, total in cases]
+    for name, rows in (("p.jsonl", predictions), ("r.jsonl", references)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    run = auditor.run(
+        {
+            "name": "splits",
+            "cases": {"predictions": "p.jsonl", "references": "r.jsonl", "split": "split", "input": "text"},
+            "fields": {"total": {"type": "decimal"}},
+            "consumers": {"ledger": {"adapter": "python", "reads": {"total": "parsers:total"}}},
+        },
+        probe="off",
+        store=False,
+    )
+    assert [(one.split, one.judged, one.verdicts["ok"]) for one in run.columns] == [
+        (name, len(totals), totals.count("3"))
+        for name, totals in (
+            ("all", [total for *_, total in cases]),
+            ("dev", [total for _, split, total in cases if split == "dev"]),
+            ("held-out", [total for _, split, total in cases if split == "held-out"]),
+        )
+    ]
