@@ -17,6 +17,7 @@ from auditor.service.history import incident, seen, trends, versions
 from auditor.service.runs import Entry, Runs
 from auditor.service.sparkline import sparkline
 from auditor.service.tokens import TokenFile, holder, new_token, read_tokens, write_tokens
+from auditor.service.workspace import Workspace
 from auditor.store.reading import read_run
 from auditor.store.records import ColumnRecord, read_figures, read_record
 
@@ -235,3 +236,17 @@ def test_what_a_consumer_alone_accepts_is_named_by_shape() -> None:
     assert len(want) > 3
     assert {one.shape.shape: one.accepted for one in found if "warehouse" in dict(one.less)} == want
     assert not own_shapes(read_run(REPORT), "nobody")
+
+
+def test_the_specs_are_the_operator_s_else_the_one_of_the_workspace(tmp_path: Path) -> None:
+    runs, baseline, spec = tmp_path / ".auditor" / "runs", tmp_path / "auditor-baseline.toml", tmp_path / "audit.toml"
+    assert Workspace(runs, baseline).specs == {}
+    spec.write_text('name = "contracts"\n[cases')
+    assert Workspace(runs, baseline).specs == {"audit.toml": spec}  # which whoever reads it is told what is wrong with
+    spec.write_text('name = "contracts"\n')
+    assert Workspace(runs, baseline).specs == {"contracts": spec}
+    spec.rename(tmp_path / "other.toml")
+    (tmp_path / "pyproject.toml").write_text('[tool.auditor]\nspec = "other.toml"\n')
+    assert Workspace(runs, baseline).specs == {"contracts": tmp_path / "other.toml"}
+    given = {"orders": tmp_path / "orders.toml"}
+    assert Workspace(runs, baseline, specs=given).specs == given

@@ -222,3 +222,26 @@ def test_tables_that_are_not_the_run_s_own_are_told(stored) -> None:
     )
     with pytest.raises(StoreError, match=r"its tables do not give the counts of its run\.json"):
         exchange(StoredRun(replace(run.run, columns=columns), run.folder), "day", ["strict"], "lax")
+
+
+def test_each_arm_has_a_column_of_its_own(tmp_path: Path) -> None:
+    """Large writes one of four dates day first, small all of its three: with lax each of them is right."""
+    spec = _SPEC.format(strict="parsers:strict", lax="parsers:lax", json="parsers:from_json", reference="typed")
+    spec = spec.replace('id = "case_id"\n', "").replace("[cases]\n", '[cases]\narm = "model"\nmin_judged = 4\n')
+    found = Workspace(tmp_path, spec, _PARSERS)
+    days = {f"c{number}": f"2024-03-0{number}" for number in range(1, 5)}
+    found.table("references.csv", {case: {"day": day, "other": "x"} for case, day in days.items()})
+    rows = ["case_id,model,day,other", "c1,large,01/03/2024,x"]
+    rows += [f"c{number},large,2024-03-0{number},x" for number in range(2, 5)]
+    rows += [f"c{number},small,0{number}/03/2024,x" for number in range(1, 4)]
+    found.write("predictions.csv", "\n".join([*rows, ""]))
+    done = found.run()
+    assert done.folder is not None
+    large, small = exchange(StoredRun(done.run, done.folder), "day", ["strict"], "lax")
+    assert (large.arm, large.before.verdicts["ok"], large.after.verdicts["ok"]) == ("large", 3, 4)
+    assert (small.arm, small.before.verdicts["ok"], small.after.verdicts["ok"]) == ("small", 0, 3)
+    assert [flip.cases for flip in large.flips] == [("c1",)]
+    assert [flip.cases for flip in small.flips] == [("c1", "c2", "c3")]
+    assert (large.suppressed, large.paired is None) == ("", False)
+    assert small.after.blocked_by == {"missing": 1}
+    assert (small.suppressed, small.paired) == ("3 judged, fewer than 4", None)
