@@ -21,6 +21,9 @@ from auditor.service.tokens import Role, Token
 #: What may say of bugs that they are known.
 CHANGES: Final[Role] = "admin"
 
+#: What may have consumers run.
+ASKS: Final[Role] = "submit"
+
 MOST_FIELDS: Final = 20
 
 _AGAIN: Final = "load the page anew, and send its form again"
@@ -64,8 +67,8 @@ async def change(request: Request) -> dict[str, str]:
 
 
 async def question(request: Request) -> dict[str, str]:
-    """Give the fields of a form that asks something."""
-    return await _sent(request, "read")
+    """Give the fields of a form that has consumers read something."""
+    return await _sent(request, ASKS)
 
 
 async def _sent(request: Request, needed: Role) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""One string through every consumer, in a process that can be ended: ``python -m auditor.service.reader_process``.
+"""Some values through every consumer, in a process that can be ended: ``python -m auditor.service.reader_process``.
 
-A question is read from stdin as JSON (`spec`, `field`, `text`, `is_json`, `probe`); stdout gets `readings` and
+A question is read from stdin as JSON (`audit`, `spec`, `field`, `values`, `probe`); stdout gets `readings` and
 `left_out`, or `error` with what a person can do about, or `bug` with the place of ours.
 """
 
@@ -18,9 +18,13 @@ from typing import Any
 
 from auditor.errors import AuditorError
 
+#: Readers give way to the service, which goes on answering meanwhile.
+NICE = 10
+
 
 def main() -> None:
     """Answer one question."""
+    os.nice(NICE)
     signal.signal(signal.SIGTERM, _end)
     # Nothing that anybody prints is our answer.
     answers = os.dup(1)
@@ -37,11 +41,11 @@ def main() -> None:
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
     from auditor.audit.reading import as_token, read_strings
-    from auditor.spec.read import read_spec
+    from auditor.service.jobs.audits import ConfiguredAudit, spec_now
 
-    spec = read_spec(Path(question["spec"]))
-    token = as_token(question["text"], is_json=question["is_json"])
-    readings = read_strings(spec, question["field"], [token], probe=question["probe"])
+    spec = spec_now(ConfiguredAudit(question["audit"], Path(question["spec"]), (), ()))
+    tokens = [as_token(text, is_json=is_json) for text, is_json in question["values"]]
+    readings = read_strings(spec, question["field"], tokens, probe=question["probe"])
     return {
         "readings": [dataclasses.asdict(one) for one in readings],
         "left_out": [one.why for one in spec.left_out],

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from auditor.errors import AuditorError, SpecError
-from auditor.service.forms import Question, seal
+from auditor.service.forms import ASKS, Question, seal
 from auditor.service.pages import Asked, Name
 from auditor.service.problems import Refusal
-from auditor.service.readers import LONGEST, Readers
+from auditor.service.readers import Readers, readers
 from auditor.service.rendering import page
 from auditor.service.workspace import Workspace
 
@@ -22,18 +22,15 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 
+#: Characters of a string.
+LONGEST: Final = 4000
+
 _FULL: Final[Level] = "full"
 _LEVELS: Final[dict[Level, str]] = {
     "full": "every environment",
     "quick": "a few environments",
     "off": "the base environment only",
 }
-
-
-def readers(request: Request) -> Readers:
-    """Give what reads strings."""
-    found: Readers = request.app.state.readers
-    return found
 
 
 @router.get("/try")
@@ -57,7 +54,7 @@ def answer(request: Request, asked: Asked, by: Annotated[Readers, Depends(reader
     if len(text) > LONGEST:
         raise Refusal(422, f"the string has {len(text):,} characters; {LONGEST:,} are the most")
     try:
-        tried = by.read(asked.specs[shown["audit"]], field, text, is_json=is_json, probe=probe)
+        tried = by.read(shown["audit"], asked.specs[shown["audit"]], field, [(text, is_json)], probe)
     except AuditorError as error:
         return page("try", shown | {"mistake": str(error)})
     return page("try", shown | {"tried": tried})
@@ -82,7 +79,7 @@ def _offered(request: Request, asked: Workspace, audit: str, field: str) -> dict
         "probe": "full",
         "levels": _LEVELS,
         "longest": LONGEST,
-        "seal": seal(request, "read"),
+        "seal": seal(request, ASKS),
         "tried": None,
     }
 

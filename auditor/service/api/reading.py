@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Final
+from typing import Annotated, Any, Final
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
+from auditor.model.document import plain
+from auditor.model.reading import Reading
 from auditor.service.api.asking import AuditPath, Submitter, Worked, configured
 from auditor.service.api.reading_models import ReadAnswer, ReadRequest
 from auditor.service.bodies import BoundedRoute
-from auditor.service.jobs.reading import TooSlow, read_in_process
 from auditor.service.problems import Refusal, documented
+from auditor.service.readers import Readers, TooSlow, readers
 
 
 class _StringsRoute(BoundedRoute):
@@ -31,7 +32,9 @@ _limiter = CapacityLimiter(AT_ONCE)
 
 
 @router.post("/{audit:path}/read", responses=documented(404, 413, 422, 429, 504))
-async def read(working: Worked, by: Submitter, audit: AuditPath, body: ReadRequest) -> ReadAnswer:
+async def read(
+    working: Worked, by: Submitter, them: Annotated[Readers, Depends(readers)], audit: AuditPath, body: ReadRequest
+) -> ReadAnswer:
     """Let every consumer of a field read some values, as `auditor read` does.
 
     It runs the consumers, and so it takes the role submit.
@@ -42,8 +45,14 @@ async def read(working: Worked, by: Submitter, audit: AuditPath, body: ReadReque
     values = [(one, False) if isinstance(one, str) else (one.text, True) for one in body.values]
     if _limiter.statistics().tasks_waiting >= WAITING:
         raise Refusal(429, "too many such questions wait already; ask again later", {"Retry-After": "10"})
-    ask = partial(read_in_process, named, body.field, values, body.probe)
     try:
-        return ReadAnswer(audit=audit, **await to_thread.run_sync(ask, limiter=_limiter))
+        tried = await to_thread.run_sync(
+            them.read, named.name, named.file, body.field, values, body.probe, limiter=_limiter
+        )
     except TooSlow as error:
         raise Refusal(504, str(error)) from error
+    return ReadAnswer(audit=audit, readings=[_document(one) for one in tried.readings], left_out=list(tried.left_out))
+
+
+def _document(reading: Reading) -> Any:
+    return {**plain(reading), "agree": reading.agree, "agreement": reading.agreement}
