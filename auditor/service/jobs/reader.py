@@ -17,13 +17,13 @@ from auditor.audit.reading import Reading, as_token, read_strings
 from auditor.errors import AuditorError
 from auditor.model.document import plain
 from auditor.service.jobs.audits import ConfiguredAudit, spec_now
-from auditor.service.jobs.runner import NICE
+from auditor.service.jobs.priority import give_way
 
 
 def main(arguments: list[str]) -> None:
     """Answer one question; it ends by itself after so many seconds, whoever has asked."""
     spec_file, name, seconds = arguments
-    os.nice(NICE)
+    give_way()
     for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _end)
     signal.alarm(int(seconds))
