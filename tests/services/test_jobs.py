@@ -95,6 +95,10 @@ def test_what_waits_and_what_runs_can_be_cancelled(client: Client, workspace: Pa
     admin = Client(client.service, token(workspace, "boss", "admin"))
     assert admin.get(f"/api/v1/jobs/{waiting}", "DELETE").status == 200
     assert client.job(waiting)["state"] == "cancelled"
+    worker = worker_of(workspace, running)
+    assert os.getpriority(os.PRIO_PROCESS, worker or 0) == 19
+    session = Path(f"/proc/{worker}/autogroup")
+    assert not session.exists() or session.read_text().endswith("nice 19\n")
     assert client.submit(predictions(1)).json["job_id"] == running, "what runs already is not taken twice"
     told = client.get(f"/api/v1/jobs/{running}", "DELETE")
     assert (told.status, told.json["state"], told.json["cancelling"]) == (202, "running", True)

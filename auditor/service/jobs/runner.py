@@ -24,11 +24,9 @@ from auditor.service.jobs import locks
 from auditor.service.jobs.audits import ConfiguredAudit, HowToAudit, spec_now, with_predictions
 from auditor.service.jobs.event_log import EventLog
 from auditor.service.jobs.job import BEGUN, CANCEL, Job, Result, read_job, read_result, write_result
+from auditor.service.jobs.priority import give_way
 from auditor.service.jobs.progress import Telling
 from auditor.service.jobs.queue import end_cancelled, now
-
-#: How much lower our priority is than that of the service, which answers meanwhile.
-NICE: Final = 19
 
 #: Locks by which jobs of the same bytes go after each other: the later one then finds the run of the first.
 EQUALS: Final = 64
@@ -41,7 +39,7 @@ def main(arguments: list[str]) -> int:
     """Work on a job; gives the exit code of `auditor run`."""
     folder, spec, name, runs, lock, probe, broken = arguments
     os.set_inheritable(int(lock), False)  # no worker of ours may hold it after us
-    os.nice(NICE)
+    give_way()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _end)
     job = read_job(Path(folder))
