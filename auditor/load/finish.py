@@ -37,7 +37,7 @@ OUTCOME_OF_FINISH: Final[dict[str, str]] = {
 TOOL_REASONS: Final = frozenset(("tool_calls", "tool_use", "function_call", "tool_call", "tool-calls"))
 
 #: What stands where an error or a refusal would and says that there is none, as JSON text: flags, counts, empty boxes.
-NO_FAILURE: Final = ("null", '""', "false", "{}", "[]", "0", "0.0", "NaN")
+NO_ERROR: Final = ("null", '""', "false", "{}", "[]", "0", "0.0", "NaN")
 
 #: A failure that names its error after a colon, as in `error:TimeoutError`.
 _NAMED_ERROR: Final = "error:"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import NO_FAILURE, outcome_of
+from auditor.load.finish import NO_ERROR, outcome_of
 from auditor.load.json_lines import members
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
@@ -129,7 +129,7 @@ def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
 
 def _failures(rows: Rows, names: Sequence[str]) -> RawValues:
     """Give what stands in the columns of an error or a refusal, None where it says that there is none."""
-    return [None if raw in NO_FAILURE else raw for raw in rows.first_of(names)] if names else ()
+    return [None if raw in NO_ERROR else raw for raw in rows.first_of(names)] if names else ()
 
 
 def errors_of(layout: Layout, rows: Rows, outcomes: Sequence[str]) -> list[str | None]:
