@@ -19,6 +19,7 @@ from auditor.findings.census import Census
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.witnesses import WITNESSES, units_of
 from auditor.findings.words import listed
+from auditor.model.verdicts import OUTSIDE_SUPPORT
 
 if TYPE_CHECKING:
     from auditor.findings.places import Order
@@ -60,7 +61,7 @@ class _Cell:
     @property
     def is_outside(self) -> bool:
         """Tell whether the cases are outside support."""
-        return not set(self.pattern) - set("-x!")
+        return not set(self.pattern) - set(OUTSIDE_SUPPORT)
 
     def is_misread(self, number: int) -> bool:
         """Tell whether a consumer reads one of the strings in the order that the place does not write."""

@@ -25,9 +25,10 @@ from auditor.findings.context import Context
 from auditor.findings.differences import write_differences
 from auditor.findings.draft import Role
 from auditor.findings.versions import standing
+from auditor.model.verdicts import OUTSIDE_SUPPORT
 
 #: The verdict patterns of cases in support: some reader has a verdict other than the three outside support.
-SUPPORTED = "regexp_matches(pattern, '[^-x!]')"
+SUPPORTED = f"regexp_matches(pattern, '[^{OUTSIDE_SUPPORT}]')"
 
 #: Somebody takes a value from these strings.
 READ = "contains(statuses, 'v')"

@@ -70,7 +70,7 @@ class WitnessBook:
         )
 
 
-def probe_witness(outcomes: Sequence[ProbeOutcome], note: str = "") -> Witness:
+def probe_witness(outcomes: Sequence[ProbeOutcome]) -> Witness:
     """Give the witness of one probe string, with the outcomes that several consumers had with it."""
     decodings = {
         outcome.consumer: Decoding(
@@ -81,7 +81,7 @@ def probe_witness(outcomes: Sequence[ProbeOutcome], note: str = "") -> Witness:
         )
         for outcome in outcomes
     }
-    return shortened(Witness(raw=outcomes[0].probe.token, decodings=decodings, role="probe", note=note))
+    return shortened(Witness(raw=outcomes[0].probe.token, decodings=decodings, role="probe"))
 
 
 def _outcomes(census: Census, units: Sequence[int]) -> list[tuple[Any, ...]]:

@@ -11,7 +11,16 @@ from collections.abc import Callable
 from typing import Final
 
 from auditor.judge.moments import SOUND_DATE, date_key, datetime_key
-from auditor.judge.numbers import decimal_key, integer_key, money_key, number, ordinal_key, quantity_key, step
+from auditor.judge.numbers import (
+    LONGEST_NUMBER,
+    decimal_key,
+    integer_key,
+    money_key,
+    number,
+    ordinal_key,
+    quantity_key,
+    step,
+)
 from auditor.judge.texts import boolean_key, category_key, identifier_key
 from auditor.spec.models import FieldSpec
 
@@ -104,7 +113,7 @@ def fast_key_sql(field: FieldSpec, column: str) -> str:
     if field.type in ("category", "identifier") and field.members in (None, "text"):
         return _when(f"starts_with({column}, 'text:')", column)
     if field.type == "integer" and field.grain is None:
-        return _when(f"regexp_full_match({column}, 'int:(0|-?[1-9][0-9]*)')", f"substr({column}, 5)")
+        return _when(f"regexp_full_match({column}, 'int:(0|-?[1-9][0-9]{{0,17}})')", f"substr({column}, 5)")
     if field.type in ("decimal", "money"):
         return _fast_number_sql(field, column)
     return "NULL::VARCHAR"
@@ -132,7 +141,8 @@ def _fast_number_sql(field: FieldSpec, column: str) -> str:
         if field.currency != "ignored":
             key = f"({key}) || ' ' || split_part({column}, ' ', 2)"
         branches.append(f"WHEN regexp_full_match({column}, 'money:{number} [A-Z]{{3}}') THEN {key}")
-    return f"CASE {' '.join(branches)} END"
+    # How many zeros end a number no pattern can count; the judge refuses the longest.
+    return f"CASE WHEN strlen({column}) > {LONGEST_NUMBER} THEN NULL {' '.join(branches)} END"
 
 
 def _fraction_digits(field: FieldSpec) -> int | None:

@@ -13,7 +13,7 @@ import duckdb
 from auditor.errors import LoadError, Mistake
 from auditor.load.cells import data_start, delimiter_of, line_at, read_rows
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import NO_FAILURE, NO_FAILURE_STATUS, outcome_sql
+from auditor.load.finish import NO_ERROR, NO_ERROR_STATUS, outcome_sql
 from auditor.load.layout import Layout, absent_fields
 from auditor.load.parts import Part, Value
 from auditor.load.spool import Spool
@@ -82,10 +82,10 @@ class ColumnarFile:
         value = self._first(names)
         if value is None:
             return None
-        nothing = ", ".join(map(literal, NO_FAILURE if value.token else ("",)))
+        nothing = ", ".join(map(literal, NO_ERROR if value.token else ("",)))
         fails = f"{value.sql} NOT IN ({nothing})"
         if is_error:
-            fails += f" AND NOT regexp_full_match({value.sql}, '{NO_FAILURE_STATUS}')"
+            fails += f" AND NOT regexp_full_match({value.sql}, '{NO_ERROR_STATUS}')"
         return f"CASE WHEN {fails} THEN {value.sql} END"
 
     def _first(self, names: Sequence[str]) -> Value | None:

@@ -36,14 +36,11 @@ OUTCOME_OF_FINISH: Final[dict[str, str]] = {
 #: Reasons that say that the reply calls a tool: judged only where the payload is the tool's input.
 TOOL_REASONS: Final = frozenset(("tool_calls", "tool_use", "function_call", "tool_call", "tool-calls"))
 
-#: What a spec may say that a reason means.
-OUTCOMES: Final = ("judged", "truncated", "refused", "transport", "unknown")
-
 #: What stands where an error or a refusal would and says that there is none, as JSON text: flags, counts, empty boxes.
-NO_FAILURE: Final = ("null", '""', "false", "{}", "[]", "0", "0.0", "NaN")
+NO_ERROR: Final = ("null", '""', "false", "{}", "[]", "0", "0.0", "NaN")
 
 #: Regular expression of an HTTP status that is no failure, where it stands in the place of an error.
-NO_FAILURE_STATUS: Final = '"?[123][0-9]{2}"?'
+NO_ERROR_STATUS: Final = '"?[123][0-9]{2}"?'
 
 #: A failure that names its error after a colon, as in `error:TimeoutError`.
 _NAMED_ERROR: Final = "error:"

@@ -18,6 +18,7 @@ from auditor.errors import LoadError
 from auditor.load.files import SourceFile, mistake
 
 _CHUNK = 4 << 20
+_FIRST = 100  # lines whose keys tell the form of a file
 _MARK = b"\xef\xbb\xbf"
 _SPACE = " \t\n\r"
 #: A key that may be spelled with escapes, so that counting its plain spelling does not find it.
@@ -134,11 +135,11 @@ def read_chunks(file: SourceFile) -> Iterator[tuple[int, bytes]]:
         yield line, rest + b"\n"
 
 
-def first_keys(file: SourceFile, lines: int = 100) -> list[str]:
+def first_keys(file: SourceFile) -> list[str]:
     """Give the keys of the first lines, in order of appearance."""
     keys: dict[str, None] = {}
     for first_line, chunk in read_chunks(file):
-        for number, line in enumerate(chunk.split(b"\n", lines)[:lines], first_line):
+        for number, line in enumerate(chunk.split(b"\n", _FIRST)[:_FIRST], first_line):
             if line.strip():
                 keys.update(dict.fromkeys(key for key, _ in _members_of(file, number, line)))
         break

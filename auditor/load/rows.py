@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
 from auditor.load.files import SourceFile, mistake
-from auditor.load.finish import NO_FAILURE, NO_FAILURE_STATUS, outcome_of
+from auditor.load.finish import NO_ERROR, NO_ERROR_STATUS, outcome_of
 from auditor.load.json_lines import items, members
 from auditor.load.layout import Layout
 from auditor.load.parts import Part, Value
@@ -17,7 +17,7 @@ from auditor.load.spool import Spool
 from auditor.load.tokens import ESCAPED, content_of, token_of
 
 #: An HTTP status in the place of an error that is none.
-_STATUS = re.compile(NO_FAILURE_STATUS)
+_STATUS = re.compile(NO_ERROR_STATUS)
 
 _RARE_STARTS = ('"', ESCAPED)  # of an empty id, and of one that is rewritten
 _TOKENS = ("value", "other", "payload")
@@ -133,7 +133,7 @@ def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
 
 def _failures(rows: Rows, names: Sequence[str], *, is_error: bool) -> RawValues:
     """Give what stands in the columns of an error or a refusal, None where it says that there is none."""
-    given = [None if raw in NO_FAILURE else raw for raw in rows.first_of(names)] if names else ()
+    given = [None if raw in NO_ERROR else raw for raw in rows.first_of(names)] if names else ()
     return [None if raw is not None and _STATUS.fullmatch(raw) else raw for raw in given] if is_error else given
 
 

@@ -78,10 +78,9 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
-def every(count: int, noun: str, nouns: str = "") -> str:
+def every(count: int, noun: str) -> str:
     """Say that all are meant: ``the one case``, ``both cases``, ``all 3 cases``."""
-    many = nouns or noun + "s"
-    return f"the one {noun}" if count == 1 else f"both {many}" if count == 2 else f"all {count:,} {many}"
+    return f"the one {noun}" if count == 1 else f"both {noun}s" if count == 2 else f"all {count:,} {noun}s"
 
 
 def no_right_answer(column: Column) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-DecodingStatus = Literal["value", "null", "rejected", "dropped", "crashed", "timed_out", "not_recorded"]
-
 #: What a parser made of one raw value; of a recorded consumer also that nobody asked it.
-DECODING_STATUSES: Final = ("value", "null", "rejected", "dropped", "crashed", "timed_out", "not_recorded")
+DecodingStatus = Literal["value", "null", "rejected", "dropped", "crashed", "timed_out", "not_recorded"]
 
 #: Field-level verdicts of a judged case; their counts sum to `judged`.
 FIELD_VERDICTS: Final = ("ok", "wrong", "rejected", "null", "dropped", "crashed", "timed_out", "absent", "abstained")
@@ -52,6 +50,9 @@ LETTER_OF: Final[dict[str, str]] = {
 }
 
 VERDICT_OF: Final[dict[str, str]] = {letter: verdict for verdict, letter in LETTER_OF.items()}
+
+#: The letters outside support: a case is in the support of a field where some reader of it has another one.
+OUTSIDE_SUPPORT: Final = "".join(LETTER_OF[name] for name in UNSUPPORTED_VERDICTS)
 
 #: One letter per decoding status, as stored in the outcome table.
 STATUS_LETTER: Final[dict[str, str]] = {

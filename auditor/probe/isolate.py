@@ -84,7 +84,7 @@ class Isolation:
         self.movers = [mover for mover in self.movers if mover.place[0] not in noisy]
         self._call_unstable(chosen, noisy, repeats)
         quiet = quiet.of_fields({name for name in places if name not in noisy})
-        for name, environment in tell(self.record, quiet, self.launches):
+        for name, environment in tell(self.record, quiet, first[0][1] if first else {}, self.launches):
             self.factors.setdefault(name, set()).update(environment.differs_in(self.course.base))
         left = packed(place for place, _ in quiet.without({mover.place for mover in self.movers}).each())
         for name in quiet.places:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from auditor.model.dependence import Mover, Place
+from auditor.model.dependence import Answer, Mover, Place
 from auditor.model.environment import Environment
 from auditor.probe import places as limits
 from auditor.probe.environments import Course
@@ -51,7 +51,10 @@ class Remainder:
     def tell(self, name: str, places: Sequence[Place], factor: str) -> None:
         """Only tell what is where a factor differs."""
         for part in self._parts(name, places):
-            self._ask(part, factor)
+            if alone := ask_again(self.launcher, part, [self.course.base]):
+                self._ask(part, alone[0][1], factor)
+            else:
+                self._give_up(self.course.singles[factor])
 
     def _parts(self, name: str, places: Sequence[Place]) -> Iterator[Chosen]:
         for start in range(0, len(places), limits.MOST_ISOLATED):
@@ -64,7 +67,7 @@ class Remainder:
         for factor in self.course.singles:
             if factor not in factors or factor == "order":
                 continue
-            launches = self._ask(part, factor)
+            launches = self._ask(part, baseline, factor)
             for place, string in part.each():
                 # As for what is isolated: the zone for what the clock does not move, the others where both rest.
                 is_asked = place not in by_clock if factor == "zone" else True
@@ -83,10 +86,10 @@ class Remainder:
                 )
                 yield Mover(place, string, CODE_OF["order"], readings)
 
-    def _ask(self, part: Chosen, factor: str) -> list[Launch]:
+    def _ask(self, part: Chosen, baseline: Mapping[Place, Answer], factor: str) -> list[Launch]:
         environments = self.course.singles[factor]
         launches = ask_again(self.launcher, part, environments)
-        tell(self.record, part, launches)
+        tell(self.record, part, baseline, launches)
         self._give_up(set(environments) - {environment for environment, _ in launches})
         return launches
 
@@ -96,12 +99,18 @@ class Remainder:
         self.launcher.launched = [one for one in self.launcher.launched if one not in gone]
 
 
-def tell(record: Record, chosen: Chosen, launches: Iterable[Launch]) -> set[tuple[str, Environment]]:
-    """Tell of every answer that is not that of the base; gives the fields with the environments told of."""
+def tell(
+    record: Record, chosen: Chosen, baseline: Mapping[Place, Answer], launches: Iterable[Launch]
+) -> set[tuple[str, Environment]]:
+    """Tell of every answer that is not that of the base; gives the fields with the environments told of.
+
+    What is as in the base launch of the same strings, the `baseline`, was moved by their company and by no factor.
+    """
     told = set()
     for environment, answers in launches:
         for place, _ in chosen.each():
-            if is_another(chosen.bases[place], answers[place]):
-                record(environment, place, answers[place])
+            answer = answers[place]
+            if is_another(chosen.bases[place], answer) and is_another(baseline[place], answer):
+                record(environment, place, answer)
                 told.add((place[0], environment))
     return told

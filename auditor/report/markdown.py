@@ -84,9 +84,9 @@ def prose(text: str, limit: int = _DETAIL_LIMIT) -> str:
     return _unlinked(_LIST.sub(lambda match: (match[1] or "") + "\\", escaped))
 
 
-def html_prose(text: str, limit: int = _TITLE_LIMIT) -> str:
+def html_prose(text: str) -> str:
     """Give a sentence for an HTML line, where a backslash would escape nothing."""
-    return _unlinked(visible(text, limit).translate(_ENTITIES))
+    return _unlinked(visible(text, _TITLE_LIMIT).translate(_ENTITIES))
 
 
 def _unlinked(text: str) -> str:

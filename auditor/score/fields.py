@@ -13,6 +13,7 @@ from auditor.model.run import Disagreement, ShapeRow, Share
 from auditor.model.verdicts import LETTER_OF, NOT_RECORDED
 from auditor.score.columns import where_sql
 from auditor.score.intervals import share
+from auditor.sql import literal
 
 #: Shapes shown per field; the rest is one row named so.
 MOST_SHAPES = 60
@@ -173,8 +174,7 @@ def _by_readers(readers: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], l
 
 
 def _among(fields: Sequence[str]) -> str:
-    quoted = ("'" + name.replace("'", "''") + "'" for name in fields)
-    return f"field IN ({', '.join(quoted)})"
+    return f"field IN ({', '.join(map(literal, fields))})"
 
 
 def _read_alike(numbers: Sequence[int]) -> str:

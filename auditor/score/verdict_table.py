@@ -82,7 +82,7 @@ def _insert_sql(fields: Sequence[str], pattern: str, spec: AuditSpec, *, payload
 
 def _among(column: str, names: Sequence[str]) -> str:
     """Give the SQL condition that a column holds one of some names."""
-    quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+    quoted = ", ".join(map(literal, names))
     return f"{column} IN ({quoted})" if len(names) > 1 else f"{column} = {quoted}"
 
 

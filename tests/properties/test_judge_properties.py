@@ -7,7 +7,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from auditor.judge.keys import KEY_OF_TYPE, fast_key_sql, grain_key
@@ -56,6 +56,9 @@ def sql_value(expression: str, value: str) -> str | None:
 
 @settings(max_examples=600, deadline=None)
 @given(field=st.one_of(FIELDS, GRAINED), tagged=TAGGED)
+@example(field=FieldSpec(name="x", type="integer"), tagged=f"int:{'1' * 20_000}")
+@example(field=FieldSpec(name="x", type="decimal"), tagged=f"decimal:1.{'0' * 20_000}")
+@example(field=FieldSpec(name="x", type="money"), tagged=f"money:1.{'0' * 20_000} EUR")
 def test_the_key_in_sql_is_the_key_in_python(field: FieldSpec, tagged: str) -> None:
     """Where SQL answers at all, the judge gives the same key."""
     fast = sql_value(fast_key_sql(field, "v"), tagged)

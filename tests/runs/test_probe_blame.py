@@ -93,6 +93,37 @@ def test_strings_beyond_those_that_are_isolated_count_whatever_moves_them(
     assert found[code].affected == STRINGS
 
 
+#: Reads day first once it has read a day that is no month, as a parser that guesses the format of a column does.
+REMEMBERS = (
+    "day_first = False\n"
+    "def day(text):\n"
+    "    global day_first\n"
+    "    first, second = map(int, text.split('/'))\n"
+    "    day_first = day_first or first > 12\n"
+    "    return datetime.date(2024, *((second, first) if day_first else (first, second)))\n"
+)
+
+
+@pytest.mark.parametrize("isolated", [ISOLATED, limits.MOST_ISOLATED])
+@pytest.mark.parametrize(
+    ("parser", "strings"),
+    [
+        (DEPENDENT["order-dependent"], range(STRINGS)),
+        (REMEMBERS, ["13/03", *(f"{day:02}/{month:02}" for day in range(1, 13) for month in range(1, 13))]),
+    ],
+)
+def test_what_moves_with_the_order_alone_has_no_range_over_clocks_or_zones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parser: str, strings: Sequence[object], isolated: int
+) -> None:
+    # What moves is asked again without the strings that do not move; that it is something else then is not the clock's.
+    monkeypatch.setattr(limits, "MOST_ISOLATED", isolated)
+    run = audited(tmp_path, parser, strings)
+    assert set(dependences(run)) == {"order-dependent"}
+    column = run.column("day", "billing")
+    assert {factor for one in column.by_environment for factor in one["varied"]} <= {"order"}
+    assert set(column.flips) <= {"order"}
+
+
 ZONES = ("Etc/GMT+12", "Pacific/Kiritimati", "America/New_York", "Asia/Kathmandu")
 
 

@@ -79,7 +79,7 @@ class Paper:
         body = content if isinstance(content, Text) else self.text(content, style, PROSE_LIMIT)
         self.line(body, indent=indent, hang=LABEL, head=Text(label, style="dim"))
 
-    def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset(), gap: int = 2) -> list[Text]:
+    def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset()) -> list[Text]:
         """Set rows in columns as wide as their widest cell, numbers flush right, no blanks at the end."""
         widths = [max(cell.cell_len for cell in column) for column in zip_longest(*rows, fillvalue=Text())]
         lines = []
@@ -87,7 +87,7 @@ class Paper:
             line = Text()
             for number, cell in enumerate(row):
                 blanks = " " * (widths[number] - cell.cell_len)
-                line.append(" " * gap if number else "")
+                line.append("  " if number else "")
                 line.append_text(Text(blanks).append_text(cell) if number in right else cell.copy().append(blanks))
             line.rstrip()
             lines.append(line)
