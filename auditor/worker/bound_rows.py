@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from .answers import TEXT_OF, tagged_text
 from .engine_common import Column, Refused, by_halves, in_place, see_that_each_has_one_row
-from .engine_texts import boolean_text, decimal_text, integer_text
+from .engine_texts import boolean_text, decimal_text, integer_text, untagged
 from .trouble import StartError
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ def tagger_of(kind: str) -> "Callable[[str], Optional[str]]":
     """Give what tags a text of a field's type."""
     number = {"integer": integer_text, "ordinal": integer_text, "decimal": decimal_text}.get(kind)
     if number is not None:
-        return lambda text: number(text) or decimal_text(text) or tagged_text(text)
+        return lambda text: number(text) or decimal_text(text) or "text:" + text
     if kind == "boolean":
-        return lambda text: boolean_text(text.lower()) or tagged_text(text)
-    return TEXT_OF.get(kind, tagged_text)
+        return lambda text: boolean_text(text.lower()) or "text:" + text
+    return untagged(TEXT_OF.get(kind, tagged_text))

@@ -190,9 +190,10 @@ class TriedFirst:
             self.wording.learn(values[row], str(error))
 
     def _run(self, query: str, rows: "Sequence[int]", values: "Sequence[str]", column: Column) -> None:
-        self.engine.fill(rows, [values[row] for row in rows])
+        is_all = len(rows) == len(values)
+        self.engine.fill(rows, values if is_all else [values[row] for row in rows])
         found = self.engine.columns(query) or [[], []]
-        if len(rows) == len(values) and found[0] == list(rows):
+        if is_all and found[0] == list(rows):
             column.texts = found[1]
             return
         see_that_each_has_one_row(found[0], rows)

@@ -11,7 +11,7 @@ import time
 
 from .answers import TEXT_OF, tagged_text
 from .engine_common import Column, in_place, known_name, required, setting_error, shortened, stage_class
-from .engine_texts import decimal_text
+from .engine_texts import decimal_text, untagged
 from .trouble import StartError
 
 TYPE_CHECKING = False
@@ -101,6 +101,7 @@ class Expression:
         # Whether a text is a number is what the engine does with it in a column of numbers.
         query = "SELECT rowid, x, %s FROM (SELECT rowid, %s AS x FROM mock WHERE rowid %%s ORDER BY rowid)"
         self.query, self.alone = (query % (WRITTEN, sql.replace("%", "%%")) % which for which in ("> ?", "= ?"))
+        self.whole = "SELECT rowid, %s AS x FROM mock ORDER BY rowid" % sql
         try:
             engine.connection.execute("DELETE FROM mock")
             engine.connection.execute("INSERT INTO mock VALUES ('1'), ('2')")
@@ -125,8 +126,9 @@ class Expression:
         connection.executemany("INSERT INTO mock VALUES (?)", [(value,) for value in values])
         connection.execute("COMMIT")
         column = Column([None] * len(values))
-        found: "List[Any]" = [None] * len(values)
-        done = 0
+        whole = self._read_whole(len(values))
+        found: "List[Any]" = whole or [None] * len(values)
+        done = len(values) if whole else 0
         while done < len(values):
             try:
                 for row, value, written in connection.execute(self.query, (done,)):
@@ -139,6 +141,17 @@ class Expression:
         self.take(found, column, values)
         return column
 
+    def _read_whole(self, count: int) -> "Optional[List[Any]]":
+        """Read a column in which no value raises and none is a real."""
+        try:
+            rows = self.engine.connection.execute(self.whole).fetchall()
+        except self.engine.module.Error:
+            return None
+        if [row for row, _ in rows] != list(range(1, count + 1)):
+            return None
+        values = [value for _, value in rows]
+        return None if float in set(map(type, values)) else values
+
     def _read_alone(self, index: int, found: "List[Any]", column: Column) -> None:
         """Read one row."""
         try:
@@ -149,6 +162,9 @@ class Expression:
 
     def take(self, found: "List[Any]", column: Column, values: "List[str]") -> None:
         """Write values as texts; the driver's objects are SQLite's storage classes."""
+        if not self.is_numeric_cast and set(map(type, found)) == {str}:
+            column.texts = ["text:" + value for value in found]
+            return
         for index, value in enumerate(found):
             if value is not None:
                 column.texts[index] = text_of(value, self.field_kind)
@@ -220,7 +236,7 @@ class Load(Expression):
 
 def storage_tagger(kind: str) -> "Callable[[str], Optional[str]]":
     """Give what tags a value by its storage class; SQLite has no type for dates, so a text tells by its form."""
-    tag = TEXT_OF.get(kind, tagged_text)
+    tag = untagged(TEXT_OF.get(kind, tagged_text))
 
     def tag_text(text: str) -> "Optional[str]":
         storage, _, content = text.partition(":")
@@ -230,7 +246,23 @@ def storage_tagger(kind: str) -> "Callable[[str], Optional[str]]":
             return decimal_text(content)
         return None if storage == "blob" else text
 
+    if kind == "date":
+        tag_text.whole = dates  # type: ignore[attr-defined]
     return tag_text
+
+
+#: A column of texts, one a line, each of which is a date.
+ALL_DATES = re.compile("(?:text:[0-9]{4}-[0-9]{2}-[0-9]{2}\n)*").fullmatch
+
+
+def dates(texts: "List[Optional[str]]") -> "Optional[List[Optional[str]]]":
+    """Tag a column at once where each of its values is a text that is a date."""
+    if None in texts:
+        return None
+    lines = "\n".join(texts) + "\n"  # type: ignore[arg-type]
+    if lines.count("\n") != len(texts) or ALL_DATES(lines) is None:
+        return None
+    return ["date:" + text[5:] for text in texts]  # type: ignore[index]
 
 
 def text_of(value: "Any", kind: str) -> str:

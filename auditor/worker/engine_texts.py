@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from .answers import is_tagged
 from .sql_tags import in_iso_form, without_exponent
 
 TYPE_CHECKING = False
@@ -78,6 +79,11 @@ def plain_text(text: str) -> "Optional[str]":
     return "text:" + text
 
 
+def untagged(tag: "Callable[[str], str]") -> "Callable[[str], str]":
+    """Give what tags an engine's texts: one that looks like a tagged text is what a program may say, and no engine."""
+    return lambda text: "text:" + text if is_tagged(text) else tag(text)
+
+
 def no_text(text: str) -> "Optional[str]":
     """Give no tag to what no field holds."""
     return None
@@ -113,6 +119,10 @@ def tag_column(
     if isinstance(tag, str) and tag in COLUMNS_OF and not refused and is_all(column.texts, tag):
         return [tag + ":" + text for text in column.texts], {}  # type: ignore[operator]
     tagger = TAGGERS[tag] if isinstance(tag, str) else tag
+    whole = None if refused else getattr(tagger, "whole", None)
+    at_once = whole(column.texts) if whole is not None else None
+    if at_once is not None:
+        return at_once, {}
     has_nan = tag in ("float", "decimal")
     texts: "List[Optional[str]]" = []
     faults: "Dict[int, List[str]]" = {}

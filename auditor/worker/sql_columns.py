@@ -53,6 +53,8 @@ class ColumnAdapter:
         """Decode a column of texts, with what the engine warned of; what it cannot be sent costs itself alone."""
         if can_be_sent("".join(values)):
             places: "Sequence[int]" = range(len(values))
+            if len(parts_of(values)) == 1:
+                return self._read(field, values)
         else:
             places = [index for index, value in enumerate(values) if can_be_sent(value)]
         texts: "List[Optional[str]]" = [None] * len(values)

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from auditor.worker.trouble import StartError
-from tests.engines.adapters import adapter_of, decode
+from tests.engines.adapters import adapter_of, decode, need
 
 STRINGS = [
     *(
@@ -126,3 +126,31 @@ def test_what_is_no_expression_of_one_value_is_refused_at_the_start(target: str,
 def test_a_setting_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(StartError, match=r"letters, digits|no such PRAGMA"):
         adapter_of("sqlite", {"f": "{value}"}, settings={name: "1"})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2024-03-01", "2024-02-29"],
+        ["2024-03-01", "2024-03-01\ntext:2024-03-02"],
+        ["2024-03-01", "2024-03-01\n"],
+        ["2024-03-01", ""],
+        ["text:2024-03-01", "2024-03-01"],
+    ],
+)
+def test_a_column_of_dates_is_read_at_once_as_each_alone(values: list[str]) -> None:
+    adapter = adapter_of("sqlite", {"f": "trim({value}, ' ')"}, "date")
+    alone = [decode(adapter, "f", [value])[0] for value in values]
+    assert decode(adapter, "f", values) == alone
+    assert alone[0][1] == ("date:2024-03-01" if values[0][0] == "2" else "text:text:2024-03-01")
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "sqlalchemy"])
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("date", "date:2024-03-01"), ("decimal", "decimal:1"), ("boolean", "bool:true"), ("integer", "int:1")],
+)
+def test_a_text_that_looks_like_a_tagged_value_is_a_text(engine: str, kind: str, text: str) -> None:
+    need(engine)
+    adapter = adapter_of(engine, {"f": "trim({value}, ' ')"}, kind, connection="sqlite://")
+    assert decode(adapter, "f", [text])[0][1] == "text:" + text
