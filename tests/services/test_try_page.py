@@ -116,6 +116,10 @@ def test_mistakes_of_the_spec_stand_on_the_page(tmp_path: Path) -> None:
         assert "1 mistake in the spec" in shown.text
         assert "fields.due" in shown.text
         spec.unlink()
+        gone = service.get("/try")
+        assert (gone.status, 'action="/try"' in gone.text) == (200, False)
+        assert "Not read" in gone.text
+    with served(folder) as service:
         assert "No consumer can be run here" in service.get("/try").text
 
 
@@ -188,6 +192,7 @@ def test_a_service_that_is_stopped_ends_what_it_has_started(hanging: Path) -> No
         asking = threading.Thread(target=lambda: _quietly(service))
         asking.start()
         while not (hanging / "slow" / "pid").exists():
+            assert asking.is_alive(), "it was answered, and no consumer was started"
             time.sleep(0.05)
         service.process.send_signal(signal.SIGTERM)
         assert service.process.wait(timeout=30) == 0
