@@ -28,7 +28,7 @@ from auditor.probe.sent import Sent
 from auditor.probe.side_by_side import Subject, probe_side_by_side
 from auditor.spec.models import AuditSpec, ConsumerSpec
 
-#: Strings of a field that are looked at for what a zone or a language means to them.
+#: Strings of a field, evenly over the data, that are looked at for what a zone or a language means to them.
 LOOKED_AT = 10_000
 
 #: An environment in which not all strings were read has no rate; what was asked twice there counts once.
@@ -225,7 +225,7 @@ def probe_all(
         name: Subject(recorder.asked.questions(spec), base.in_base(name), recorder.move, _telling(tell, name))
         for name, recorder in recorders.items()
     }
-    strings = {name: one.columns["token"].chunk(0)[:LOOKED_AT] for name, one in base.units.items()}
+    strings = {name: one.columns["token"].spread(LOOKED_AT) for name, one in base.units.items()}
     results = probe_side_by_side(spec, subjects, strings, level, carried=carried, keys=keys)
     singles: dict[str, tuple[Environment, ...]] = {}
     at: dict[tuple[str, Place], Sequence[int]] = {}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import duckdb
+import pytest
 
+from auditor.audit import transfer
 from auditor.audit.transfer import CHUNK
 from auditor.audit.units import create_units, field_units
 
@@ -45,3 +47,16 @@ def test_a_long_column_is_cut_as_answers_are() -> None:
     for name in ("unit", "token", "payload"):
         assert [len(columns[name].chunk(number)) for number in range(columns[name].chunk_count)] == [CHUNK, 5]
     assert columns["token"].chunk(1) == [f'"{number}"' for number in range(CHUNK, CHUNK + 5)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 20, 21, 100])
+@pytest.mark.parametrize("most", [1, 3, 10, 1000])
+def test_values_of_a_column_are_taken_evenly_over_all_of_its_chunks(
+    monkeypatch: pytest.MonkeyPatch, count: int, most: int
+) -> None:
+    monkeypatch.setattr(transfer, "CHUNK", 7)
+    cells = transfer.Cells(int)
+    cells.extend(range(count))
+    taken = cells.spread(most)
+    assert len(taken) == len(set(taken)) <= most
+    assert taken == list(range(0, count, max(1, -(-count // most))))

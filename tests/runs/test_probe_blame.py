@@ -229,3 +229,14 @@ def test_of_many_lines_that_read_the_clock_so_many_are_tried_and_that_is_said(tm
     assert set(dependences(run)) == {"clock-dependent"}
     notes = run.run.consumers[0].not_varied
     assert any(note == "the clock of one line: 31 lines read it, 16 of them were tried" for note in notes)
+
+
+def test_zones_are_those_of_all_strings_and_not_of_the_first_ones(tmp_path: Path) -> None:
+    # As in a file that is sorted by country: what asks for New Zealand's zone stands at the end.
+    parser = "def day(text):\n    return datetime.date.fromisoformat(text[:10])\n"
+    strings = [f"2024-01-02T{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}Z" for n in range(12_000)]
+    strings += [f"2024-03-01 10:{n // 60:02}:{n % 60:02} NZDT" for n in range(600)]
+    run = audited(tmp_path, parser, strings, "full")
+    assert run.run.probe is not None
+    zones = {one.zone for one in run.run.probe.environments}
+    assert "Pacific/Auckland" in zones
