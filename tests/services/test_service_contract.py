@@ -31,6 +31,8 @@ def test_every_answer_is_as_described(service: tuple[Served, str], tmp_path: Pat
     runs = " ".join(one["run_id"] for one in listed)
     command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{served_at.address}/openapi.json"]
     command += ["--header", f"Authorization: Bearer {secret}", "--checks", "all", "--max-examples", "15", "--seed", "1"]
+    # A path that lets consumers read takes seconds where other tests run beside it.
+    command += ["--request-timeout", "90"]
     done = subprocess.run(
         [*command, "--no-color", "--phases", "examples,coverage,fuzzing"],
         cwd=tmp_path,
