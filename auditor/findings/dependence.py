@@ -59,7 +59,7 @@ def _largest(groups: Mapping[tuple[str, str, str], list[Mover]]) -> dict[tuple[s
 def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover] | None) -> Draft:
     words = WORDS[group.code]
     strings, affected, outside = _extent(census, group, apart)
-    shown = sorted(group.movers, key=lambda mover: (len(mover.string), mover.string))[:SHOWN]
+    shown = _shortest(group.movers)
     base, folder = census.context.spec.environment.environment(), census.context.spec.folder
     units = tuple(dict.fromkeys(_unit(census, group.consumer, mover) for mover in shown))
     rows = census.query(f"SELECT unit, token, role_prediction FROM outcomes WHERE unit IN {sql.numbers(units)}")
@@ -82,6 +82,14 @@ def _draft(census: Census, probed: Probed, group: _Group, apart: Sequence[Mover]
         witnesses=_moved_witnesses(group.consumer, list(zip(raws, shown, strict=True)), base),
         location=location_of(group.movers, folder),
     )
+
+
+def _shortest(movers: Sequence[Mover]) -> list[Mover]:
+    """Choose what is shown: the shortest strings, each once, though it may move in many payloads."""
+    first: dict[str, Mover] = {}
+    for mover in movers:
+        first.setdefault(mover.string, mover)
+    return sorted(first.values(), key=lambda mover: (len(mover.string), mover.string))[:SHOWN]
 
 
 def _unit(census: Census, consumer: str, mover: Mover) -> int:

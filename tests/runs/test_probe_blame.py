@@ -6,6 +6,7 @@ Every parser is the few lines that the bug consists of; what it depends on is kn
 from __future__ import annotations
 
 import datetime
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -240,3 +241,35 @@ def test_zones_are_those_of_all_strings_and_not_of_the_first_ones(tmp_path: Path
     assert run.run.probe is not None
     zones = {one.zone for one in run.run.probe.environments}
     assert "Pacific/Auckland" in zones
+
+
+def test_a_string_that_moves_in_many_payloads_is_one_witness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models.py").write_text(
+        "import datetime, pydantic\n"
+        "class Contract(pydantic.BaseModel):\n"
+        "    day: datetime.date\n"
+        "    total: int\n"
+        "    @pydantic.field_validator('day', mode='before')\n"
+        "    def read(text):\n"
+        "        return datetime.date.today() if text in ('today', 'now') else text\n"
+    )
+    days = ["today", "now", "2024-03-08"] * 3
+    rows = [{"case_id": str(n), "completion": json.dumps({"day": day, "total": n})} for n, day in enumerate(days)]
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "r.csv").write_text("case_id,day,total\n" + "".join(f"{n},2024-03-08,{n}\n" for n in range(9)))
+    run = auditor.run(
+        {
+            "name": "payloads",
+            "cases": {"predictions": "c.jsonl", "references": "r.csv", "assume_finish": "stop"},
+            "fields": {"day": {"type": "date"}, "total": {"type": "integer"}},
+            "consumers": {"api": {"adapter": "pydantic", "model": "models:Contract"}},
+        },
+        store=False,
+        probe="quick",
+    )
+    finding = dependences(run)["clock-dependent"]
+    assert finding.affected == 6
+    assert {json.loads(one.raw) for one in finding.witnesses} == {"today", "now"}
+    in_base = [one.raw for one in finding.witnesses if one.decodings["api"].environment == "base"]
+    assert len(in_base) == len(set(in_base))
