@@ -32,7 +32,7 @@ def test_every_answer_is_as_described(service: tuple[Served, str], tmp_path: Pat
     command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{served_at.address}/openapi.json"]
     command += ["--header", f"Authorization: Bearer {secret}", "--checks", "all", "--max-examples", "15", "--seed", "1"]
     # A path that lets consumers read takes seconds where other tests run beside it.
-    command += ["--request-timeout", "90"]
+    command += ["--request-timeout", "120", "--max-response-time", "120"]
     done = subprocess.run(
         [*command, "--no-color", "--phases", "examples,coverage,fuzzing"],
         cwd=tmp_path,
