@@ -12,12 +12,12 @@ import duckdb
 from auditor.database import first_line, no_room, raise_memory_limit, suit
 from auditor.errors import LoadError
 from auditor.load.blocked import blocked_classes
-from auditor.load.census import load_notes
 from auditor.load.checks import fields_of, no_match, require_fields, require_places, require_sent
 from auditor.load.contract import Reader
 from auditor.load.files import mistake
 from auditor.load.identity import identify_predictions, identify_references
 from auditor.load.loaded import ArmCases, Loaded
+from auditor.load.notes import load_notes
 from auditor.load.pairs import (
     add_absent_units,
     check_conservation,
