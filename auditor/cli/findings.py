@@ -103,9 +103,18 @@ def accept(
     if not reason.strip():
         raise typer.BadParameter("--reason is empty: say why, for whoever reads it later")
     last = _day(until)
-    chosen = _chosen(findings, _found(run)[0])
-    path, entry = baseline_here(), Entry("", said, reason, last, _today())
-    change_baseline(path, lambda baseline: baseline.saying(entry, chosen))
+    named = _chosen(findings, _found(run)[0])
+    today = _today()
+    path, entry = baseline_here(), Entry("", said, reason, last, today)
+    chosen: list[Finding] = []
+
+    def saying(baseline: Baseline) -> Baseline:
+        # "all" are those that fail: what somebody has said of others, with a reason of its own, stands.
+        failing = baseline.failing(named, today)
+        chosen.extend(failing if list(findings) == ["all"] else named)
+        return baseline.saying(entry, chosen)
+
+    change_baseline(path, saying)
     typer.echo(f"{len(chosen):,} {said}{f' until {last}' if last else ''}; written: {path}")
 
 

@@ -25,6 +25,11 @@ CAUSES: dict[str, Cause] = {
             "Set the same day order in both parsers, the one that the documents use.",
         ),
     ),
+    "iso-order": Cause(
+        "day and month of an ISO date swapped",
+        "One parser takes the day first even where the year comes first: dateutil with dayfirst=True does.",
+        ("Read YYYY-MM-DD as the standard has it in that parser, and the day first in other forms only.",),
+    ),
     "part-order": Cause(
         "year, month and day taken in a different order",
         "The parsers assume different orders of the three parts of a short date.",

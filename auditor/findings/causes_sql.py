@@ -41,6 +41,8 @@ _DATE_PARTS = ", ".join(
 
 _SAME_PARTS = "list_sort([l_year % 100, l_month, l_day]) = list_sort([r_year % 100, r_month, r_day])"
 
+_ISO = r"""regexp_matches(token, '^"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}')"""
+
 _DATE_WORD = f"""CASE
     WHEN l_tag NOT IN ('date', 'datetime') OR r_tag NOT IN ('date', 'datetime') THEN 'kind'
     WHEN l_date = r_date AND l_clock = r_clock THEN 'zone'
@@ -50,7 +52,8 @@ _DATE_WORD = f"""CASE
     WHEN abs(date_diff('day', try_cast(l_date AS DATE), try_cast(r_date AS DATE))) = 1
         AND (l_aware OR r_aware OR regexp_matches(token, '[0-9]:[0-9][0-9]') AND (l_clock <> r_clock OR l_clock = ''))
         THEN 'zone'
-    WHEN l_year = r_year AND l_month = r_day AND l_day = r_month THEN 'day-month'
+    WHEN l_year = r_year AND l_month = r_day AND l_day = r_month
+        THEN CASE WHEN {_ISO} THEN 'iso-order' ELSE 'day-month' END
     WHEN least(l_year, r_year) < 100 AND greatest(l_year, r_year) >= 100 AND {_SAME_PARTS} THEN 'part-order'
     WHEN l_month = r_month AND l_day = r_day AND abs(l_year - r_year) % 100 = 0 THEN 'century'
     WHEN l_month = r_month AND l_day = r_day THEN 'year'

@@ -37,6 +37,8 @@ TEXT = "identifier"
     ("field_type", "string", "left", "right", "says"),
     [
         ("date", "01/03/2024", by_dateutil, day_first, "day and month swapped"),
+        ("date", "2023-02-04", iso, day_first, "day and month of an ISO date swapped"),
+        ("datetime", "2023-02-04 10:00", datetime.fromisoformat, lambda s: dateutil.parse(s, dayfirst=True), "an ISO"),
         ("date", "01/02/03", by_dateutil, lambda s: datetime.strptime(s, "%y/%m/%d").date(), "different order"),
         ("date", "16-07-68", lambda s: date(1968, 7, 16), lambda s: datetime.strptime(s, "%d-%m-%y").date(), "century"),
         ("date", "March 2024", by_dateutil, lambda s: datetime.strptime(s, "%B %Y").date(), "filled in differently"),

@@ -67,6 +67,16 @@ def test_accepted_bugs_fail_no_run_and_a_new_one_does(workspace: Path) -> None:
     assert JUnitXml.fromfile(str(workspace / "r.junit.xml")).failures == 1
 
 
+def test_all_are_those_that_fail_and_what_was_said_of_others_stands(workspace: Path) -> None:
+    every = anchors(workspace)
+    assert auditor(workspace, "findings", "accept", every[0][1], "--reason", "known upstream").returncode == 0
+    said = auditor(workspace, "findings", "accept", "all", "--reason", "before we looked")
+    assert said.stdout.startswith(f"{len(every) - 1} accepted")
+    text = (workspace / NAME).read_text()
+    assert (text.count("known upstream"), text.count("before we looked")) == (1, len(every) - 1)
+    assert auditor(workspace, "findings", "accept", "all", "--reason", "again").stdout.startswith("0 accepted")
+
+
 def test_what_was_accepted_until_a_day_fails_on_the_next(workspace: Path) -> None:
     assert auditor(workspace, "findings", "accept", "all", "--reason", "x").returncode == 0
     file = workspace / NAME
