@@ -265,13 +265,16 @@ def test_a_file_is_named_only_below_what_the_operator_allows(client: Client, out
         outside / "secret.csv",
         allowed / "link.csv",
         allowed / ".." / "secret.csv",
-        "good.csv",
         outside / "nowhere.csv",
         f"{allowed}/a\0.csv",
         f"{allowed}-other/x.csv",
     ):
         status, said = send(path)
         assert (status, "--allow-path" in said) == (403, True), path
+    assert send("good.csv") == (
+        422,
+        "body.path: Value error, name a file by its absolute path, with a suffix that tells its format: /srv/run.jsonl",
+    )
     for path in (allowed / "nowhere.csv", allowed / "folder.csv", allowed / "pipe.csv", allowed / "odd.exe"):
         assert send(path)[0] == 422, path
     for body in ({"path": 1}, {"file": "x"}, {"path": str(allowed / "good.csv"), "command": "x"}, []):

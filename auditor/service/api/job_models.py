@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from auditor.service.jobs.job import Standing, State
 
 _JOB = "20240308T090507123456Z-35d46378"
 _RUN = "20240308T090509Z-9f86d081"
+
+_PATH: Final = r"^/.*\.(jsonl|ndjson|json|csv|tsv|parquet|pq)$"
+
+
+def _named_as_submitted(path: str) -> str:
+    if not re.search(_PATH, path):
+        raise ValueError("name a file by its absolute path, with a suffix that tells its format: /srv/run.jsonl")
+    return path
 
 
 class AuditOut(BaseModel):
@@ -29,10 +40,10 @@ class SubmittedPath(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    path: str = Field(
+    path: Annotated[str, AfterValidator(_named_as_submitted)] = Field(
         description="Absolute, and below a folder of `--allow-path`. Copied before the answer is sent.",
         max_length=4096,
-        pattern=r"^/.*\.(jsonl|ndjson|json|csv|tsv|parquet|pq)$",
+        json_schema_extra={"pattern": _PATH},
         examples=["/srv/completions/contracts.parquet"],
     )
 
