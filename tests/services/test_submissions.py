@@ -273,7 +273,7 @@ def test_a_file_is_named_only_below_what_the_operator_allows(client: Client, out
         assert (status, "--allow-path" in said) == (403, True), path
     assert send("good.csv") == (
         422,
-        "body.path: Value error, name a file by its absolute path, with a suffix that tells its format: /srv/run.jsonl",
+        "path: Value error, name a file by its absolute path, with a suffix that tells its format: /srv/run.jsonl",
     )
     for path in (allowed / "nowhere.csv", allowed / "folder.csv", allowed / "pipe.csv", allowed / "odd.exe"):
         assert send(path)[0] == 422, path
