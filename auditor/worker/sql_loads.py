@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from abc import ABC, abstractmethod
 
 from .engine_common import Column as Outcomes
 from .engine_common import Refused, by_halves, no_room, shortened
@@ -39,7 +40,7 @@ CLOSING = re.compile(
 )
 
 
-class Load:
+class Load(ABC):
     """A table with a column of the consumer's type, and the number of each value."""
 
     moved: "Optional[Callable[[int], None]]" = None
@@ -82,9 +83,9 @@ class Load:
         )
         return ["r:" + column.errors[row] if mark is None else mark for row, mark in enumerate(column.texts)]
 
+    @abstractmethod
     def load(self, values: "Sequence[str]", column: Outcomes) -> None:
         """Load values, and note those that are refused."""
-        raise NotImplementedError
 
     def attempt(self, sql: str, parameters: "Optional[List[object]]" = None) -> None:
         """Run a statement; Refused where a value is to blame."""

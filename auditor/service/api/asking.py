@@ -16,9 +16,9 @@ from auditor.errors import StoreError
 from auditor.model.run import Run
 from auditor.service.jobs.audits import ConfiguredAudit
 from auditor.service.jobs.working import Working
-from auditor.service.pages import workspace
+from auditor.service.pages import named_run, workspace
 from auditor.service.problems import Refusal
-from auditor.service.runs import Entry, Shelf
+from auditor.service.runs import Entry
 from auditor.service.tokens import Role, Token
 from auditor.service.workspace import Workspace
 
@@ -114,22 +114,11 @@ def position(cursor: str | None, kinds: Sequence[type]) -> tuple[Any, ...] | Non
     return tuple(found)
 
 
-def named_run(asked: Workspace, shelf: Shelf, run_id: str) -> Entry:
-    """Give a run by its id; 404 where there is none, 409 where it is damaged."""
-    entry = shelf.find(run_id)
-    if entry is None:
-        for one in shelf.damaged:
-            if one.run_id == run_id:
-                raise Refusal(409, f"run {run_id} is damaged: {one.reason}")
-        raise Refusal(404, f"there is no run {run_id}")
-    return entry
-
-
 def chosen_runs(asked: Workspace, audit: str | None, run_id: str | None) -> list[tuple[Entry, Run, tuple[Entry, ...]]]:
     """Give the run that is named, or the latest of each audit, each with the runs of its audit, newest first."""
     shelf = asked.runs.look()
     if run_id is not None:
-        entry = named_run(asked, shelf, run_id)
+        entry = named_run(shelf, run_id)
         if audit not in (None, entry.record.name):
             return []
         try:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel, Field
 
 from auditor.model.baseline import Entry, Said
 from auditor.service import bug_states
-from auditor.service.api.asking import Asked
+from auditor.service.api.asking import Asked, bearer
 from auditor.service.bodies import BoundedRoute
-from auditor.service.forms import CHANGES, holder
-from auditor.service.problems import Refusal, documented
+from auditor.service.forms import CHANGES
+from auditor.service.problems import documented
 from auditor.service.tokens import Token
 
 router = APIRouter(prefix="/api/v1/findings", tags=["findings"], route_class=BoundedRoute)
@@ -23,20 +23,8 @@ Fingerprint = Annotated[
 ]
 
 
-def administrator(request: Request) -> Token:
-    """Give the bearer who may change something: a browser's password, or no token, is not enough for a program."""
-    token = holder(request)
-    if token is None or not request.headers.get("authorization", "").lower().startswith("bearer "):
-        ask = {"WWW-Authenticate": 'Bearer realm="auditor"'}
-        raise Refusal(
-            401, "send `Authorization: Bearer TOKEN`; `auditor token new NAME --role admin` makes a token", ask
-        )
-    if not token.allows(CHANGES):
-        raise Refusal(403, f"the role {token.role} may not do that; it needs {CHANGES}")
-    return token
-
-
-By = Annotated[Token, Depends(administrator)]
+#: Who may say something of bugs.
+By = Annotated[Token, Depends(bearer(CHANGES))]
 
 
 class Acceptance(BaseModel):

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from auditor.errors import Refused, StoreError
-from auditor.service.api.asking import Asked, named_run
+from auditor.service.api.asking import Asked
+from auditor.service.pages import named_run
 from auditor.service.problems import Refusal, documented
 from auditor.service.runs import Shelf
 from auditor.service.workspace import Workspace
@@ -86,5 +87,5 @@ def _text(asked: Workspace, old: str, new: str, *, common: bool, split: bool) ->
 
 
 def _stored(asked: Workspace, shelf: Shelf, run_id: str) -> StoredRun:
-    entry = named_run(asked, shelf, run_id)
+    entry = named_run(shelf, run_id)
     return StoredRun(asked.runs.run(entry), entry.path.parent)

@@ -12,13 +12,14 @@ from auditor.errors import StoreError
 from auditor.model.baseline import Baseline, day_of
 from auditor.model.run import Finding, Run
 from auditor.report.view import worst_first
-from auditor.service.api.asking import Asked, AuditPath, Worked, instant, named_run
+from auditor.service.api.asking import Asked, AuditPath, Worked, instant
 from auditor.service.api.gate_models import FailingOut, GateRequest, GateVerdict, ReasonOut
 from auditor.service.api.models import GateOut
 from auditor.service.api.waiting import ended_within
 from auditor.service.bodies import BoundedRoute
 from auditor.service.jobs.job import Standing
 from auditor.service.jobs.working import Working
+from auditor.service.pages import named_run
 from auditor.service.problems import Refusal, documented
 from auditor.service.runs import Entry, Shelf
 from auditor.service.verdict import Reason, Verdict, verdict_on
@@ -64,7 +65,7 @@ def _of_run(asked: Workspace, audit: str, wanted: GateRequest, run_id: str | Non
     if said.mistake:
         raise Refusal(503, said.mistake)
     shelf = asked.runs.look()
-    entry = _latest(shelf, audit) if run_id is None else named_run(asked, shelf, run_id)
+    entry = _latest(shelf, audit) if run_id is None else named_run(shelf, run_id)
     if entry.record.name != audit:
         raise Refusal(404, f"the run {run_id} is one of {entry.record.name}, not of {audit}")
     try:

@@ -15,10 +15,10 @@ from auditor.service.api.asking import (
     RunPath,
     cursor,
     instant,
-    named_run,
     position,
 )
 from auditor.service.api.models import DamagedOut, GateOut, RunDocument, RunOut, RunsPage
+from auditor.service.pages import named_run
 from auditor.service.problems import Refusal, documented
 from auditor.service.runs import Entry
 
@@ -49,13 +49,13 @@ def runs(
 @router.get("/runs/{run_id}", responses=documented(404, 409, 422))
 def run(asked: Asked, run_id: RunPath) -> RunOut:
     """Give one run without its evidence."""
-    return _run_out(named_run(asked, asked.runs.look(), run_id))
+    return _run_out(named_run(asked.runs.look(), run_id))
 
 
 @router.get("/runs/{run_id}/run.json", response_model=RunDocument, responses=documented(404, 409, 422))
 def run_document(asked: Asked, run_id: RunPath) -> Response:
     """Give the document of a run, byte by byte as it is stored."""
-    entry = named_run(asked, asked.runs.look(), run_id)
+    entry = named_run(asked.runs.look(), run_id)
     try:
         return Response(entry.path.read_bytes(), media_type="application/json")
     except OSError as error:
