@@ -35,18 +35,22 @@ class _Split:
 
     seen: set[str] = field(default_factory=set)
     splits: list[str] = field(default_factory=list)
+    sound: set[str] = field(default_factory=set)  # splits of which a value is not one by accident
     lost: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
 
 def find_acceptance_disagreements(census: Census) -> Iterator[Draft]:
     """Give one draft per field, set of consumers that accept, and set that do not."""
     fields: dict[str, _Split] = defaultdict(_Split)
-    for name, sides, is_split in census.query(
-        f"SELECT field, {_SIDES} AS sides, bool_or({_SPLIT}) FROM f_groups GROUP BY ALL ORDER BY ALL"
+    for name, sides, is_split, sounds in census.query(
+        f"SELECT field, {_SIDES} AS sides, bool_or({_SPLIT}), list(DISTINCT sound) FILTER ({_SPLIT})"
+        " FROM f_groups GROUP BY ALL ORDER BY ALL"
     ):
         fields[name].seen.add(sides)
         if is_split:
             fields[name].splits.append(sides)
+            if any(_is_sound(sides, sound) for sound in sounds):
+                fields[name].sound.add(sides)
     _count_lost(census, fields)
     for name, split in fields.items():
         for sides in split.splits:
@@ -54,13 +58,14 @@ def find_acceptance_disagreements(census: Census) -> Iterator[Draft]:
 
 
 def _count_lost(census: Census, fields: dict[str, _Split]) -> None:
-    """Count the cases that an accepting consumer has right and a rejecting one loses."""
-    for name, sides, pattern, count in census.query(
-        f"SELECT g.field, {_SIDES} AS sides, pattern, sum(n) FROM f_cells JOIN f_groups g ON grp = p_grp"
+    """Count the cases that an accepting consumer has right, and not by accident, and a rejecting one loses."""
+    for name, sides, pattern, sound, count in census.query(
+        f"SELECT g.field, {_SIDES} AS sides, pattern, sound, sum(n) FROM f_cells JOIN f_groups g ON grp = p_grp"
         f" WHERE {_SPLIT} AND contains(pattern, 'o') GROUP BY ALL"
     ):
         letters = {
-            census.context.index[reader]: letter for reader, letter in zip(census.readers(name), pattern, strict=True)
+            census.context.index[reader]: letter
+            for reader, letter in zip(census.readers(name), census.sound_pattern(name, pattern, sound), strict=True)
         }
         right = any(letters[number] == "o" for number in _numbers(sides, "A"))
         if right and any(letters[number] in "rndct" for number in _numbers(sides, "R")):
@@ -72,6 +77,7 @@ def _draft(census: Census, name: str, sides: str, split: _Split) -> Draft:
     rejecting = census.numbered(_numbers(sides, "R"))
     lost = split.lost[sides]
     does = verb(rejecting, "does", "do")
+    is_sound = sides in split.sound
     says = f"{listed(accepting)} {verb(accepting, 'reads', 'read')} {name} strings that {listed(rejecting)} {does} not"
     return Draft(
         code=CODE,
@@ -80,17 +86,37 @@ def _draft(census: Census, name: str, sides: str, split: _Split) -> Draft:
         consumers=(*accepting, *rejecting),
         title=says,
         detail=_loss(lost, rejecting),
-        cause=f"The parsers know different written forms, {listed(rejecting)} fewer of them.",
-        fixes=(
-            f"Teach {listed(rejecting)} the forms listed here.",
-            "Ask the model for a form that every consumer reads (see the common shape of the field).",
-            "Normalise the field once, before the consumers, and hand all of them the same canonical text.",
-        ),
+        cause=f"The parsers know different written forms, {listed(rejecting)} fewer of them."
+        if is_sound
+        else f"{listed(accepting)} {verb(accepting, 'gives', 'give')} these strings a value that says nothing of them:"
+        " junk has it as well, or everything has, or it is another one each time.",
+        fixes=_fixes(rejecting) if is_sound else _mend(accepting, rejecting),
         fingerprint=fingerprint(CODE, name, census.numbered(name_of(sides, split.seen)), _unknown(census, sides)),
         groups=f"field = {sql.text(name)} AND {_SIDES} = {sql.text(sides)} AND {_SPLIT}",
         role=census.role_of(name, (*accepting, *rejecting)),
         shapes_as="accepted by some only",
         by_prediction=True,
+    )
+
+
+def _is_sound(sides: str, sound: str) -> bool:
+    """Tell whether a consumer that accepts these strings takes a value from what they say."""
+    return any(sound[number] == "v" for number in _numbers(sides, "A"))
+
+
+def _fixes(rejecting: Sequence[str]) -> tuple[str, ...]:
+    return (
+        f"Teach {listed(rejecting)} the forms listed here.",
+        "Ask the model for a form that every consumer reads (see the common shape of the field).",
+        "Normalise the field once, before the consumers, and hand all of them the same canonical text.",
+    )
+
+
+def _mend(accepting: Sequence[str], rejecting: Sequence[str]) -> tuple[str, ...]:
+    return (
+        f"Mend {listed(accepting)} first: see what is found of its values of this field.",
+        f"Leave {listed(rejecting)} as {verb(rejecting, 'it is', 'they are')}: nobody is shown to read these strings by"
+        " what they say.",
     )
 
 

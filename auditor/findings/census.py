@@ -5,17 +5,17 @@ tables, dropped at the end:
 
 - `f_strings(unit, grp, given, text)`: the group of each row of `outcomes`; `given` if it is a prediction; `text` tells
   strings apart where rows do not.
-- `f_groups(grp, field, shape, form, statuses, standing, differences, drifts, strings, predicted)`: `form` is the JSON
-  type, with whole numbers apart, of fields that a json or python consumer reads, else empty; `statuses` has a letter
-  per consumer by its number, `.` where it does not read the field, and `standing` the same, with `.` for each version
-  of a consumer but the first; `differences` and `drifts` are those of `differences.py`; `predicted` of the `strings`
-  are predictions.
+- `f_groups(grp, field, shape, form, statuses, standing, sound, differences, drifts, strings, predicted)`: `form` is the
+  JSON type, with whole numbers apart, of fields that a json or python consumer reads, else empty; `statuses` has a
+  letter per consumer by its number, `.` where it does not read the field, `standing` the same, with `.` for each
+  version of a consumer but the first, and `sound` the same, with `*` for each value that is one by accident;
+  `differences` and `drifts` are those of `differences.py`; `predicted` of the `strings` are predictions.
 - `f_cells(cell, field, p_grp, r_grp, pattern, arm, n)`: cases by groups of prediction and reference, verdicts and arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,7 @@ from auditor.findings import sql
 from auditor.findings.context import Context
 from auditor.findings.differences import write_differences
 from auditor.findings.draft import Role
+from auditor.findings.sentinel_readings import Sentinel, accidental_readings, sentinels_of
 from auditor.findings.versions import standing
 from auditor.model.verdicts import OUTSIDE_SUPPORT
 
@@ -32,6 +33,9 @@ SUPPORTED = f"regexp_matches(pattern, '[^{OUTSIDE_SUPPORT}]')"
 
 #: Somebody takes a value from these strings.
 READ = "contains(statuses, 'v')"
+
+#: Somebody takes a value from these strings, and not by accident.
+READ_SOUNDLY = "contains(sound, 'v')"
 
 #: Somebody takes a value from these strings, and of those that were asked another refuses it or takes another value.
 READ_OTHERWISE = "(contains(standing, 'v') AND (differences <> '' OR regexp_matches(standing, '[nrdct]')))"
@@ -63,10 +67,15 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Census:
-    """A context whose strings are grouped."""
+    """A context whose strings are grouped.
+
+    `accidental` gives, by consumer, the SQL condition on ``own_outcomes`` of values that say nothing of their string.
+    """
 
     context: Context
     has_repeats: bool  # a string may have several rows: one per payload that it came in, or one per role
+    sentinels: Sequence[Sentinel]
+    accidental: Mapping[str, str]
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement and give all its rows."""
@@ -86,6 +95,14 @@ class Census:
         is_json = any(spec.consumers[name].receives != "text" for name in consumers)
         return "prediction" if is_json and not has_text else "either"
 
+    def sound_pattern(self, field: str, pattern: str, sound: str) -> str:
+        """Write `*` in a verdict pattern for each reader whose value of the prediction is one by accident."""
+        if not self.accidental:
+            return pattern
+        numbers = (self.context.index[reader] for reader in self.readers(field))
+        pairs = zip(pattern, numbers, strict=True)
+        return "".join("*" if letter in "ow" and sound[number] == "*" else letter for letter, number in pairs)
+
     def numbered(self, numbers: Iterable[int]) -> tuple[str, ...]:
         """Give the consumers of some numbers."""
         names = {number: name for name, number in self.context.index.items()}
@@ -98,7 +115,8 @@ def census_of(context: Context) -> Iterator[Census]:
     try:
         found = context.connection.execute("SELECT 1 FROM own_outcomes WHERE payload IS NOT NULL LIMIT 1").fetchall()
         by_role = any(consumer.batch for consumer in context.spec.consumers.values())
-        census = Census(context, has_repeats=bool(found) or by_role)
+        sentinels = sentinels_of(context)
+        census = Census(context, bool(found) or by_role, sentinels, accidental_readings(context, sentinels))
         _group_strings(census)
         _group_cases(context)
         yield census
@@ -125,18 +143,19 @@ def _group_strings(census: Census) -> None:
         join = "LEFT JOIN f_differences USING (unit)"
     form = _form(context)
     statuses = ", ".join(f"s{number}" for number in sorted(context.index.values()))
+    sound = _sound(census)
     text, each = ("hash(token)", "DISTINCT text") if census.has_repeats else ("NULL", "*")
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_strings AS"
-        f" SELECT unit, hash(field, shape, {form}, {statuses}, {difference}, {drift}) AS grp, role_prediction AS given,"
-        f" {text} AS text FROM own_outcomes {join}"
+        f" SELECT unit, hash(field, shape, {form}, {statuses}, {sound if census.accidental else 'NULL'}, {difference},"
+        f" {drift}) AS grp, role_prediction AS given, {text} AS text FROM own_outcomes {join}"
     )
     letters = _letters(context, range(max(context.index.values()) + 1))
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE f_groups AS"
         f" SELECT grp, field, coalesce(shape, '') AS shape, {form} AS form, {letters} AS statuses,"
-        f" {_letters(context, standing(context))} AS standing, {difference} AS differences, {drift} AS drifts,"
-        " strings, predicted"
+        f" {_letters(context, standing(context))} AS standing, {sound} AS sound, {difference} AS differences,"
+        f" {drift} AS drifts, strings, predicted"
         f" FROM (SELECT grp, min(unit) AS unit, count({each}) AS strings, count({each}) FILTER (given) AS predicted"
         " FROM f_strings GROUP BY grp)"
         f" JOIN own_outcomes USING (unit) {join}"
@@ -147,6 +166,22 @@ def _letters(context: Context, shown: Container[int]) -> str:
     """Write the SQL for a letter per number: those of `shown`, and `.` for the others."""
     numbers = range(max(context.index.values()) + 1)
     return " || ".join(f"coalesce(s{number}, '.')" if number in shown else "'.'" for number in numbers)
+
+
+def _sound(census: Census) -> str:
+    """Write the SQL for the letters of all consumers, with `*` for values that are such by accident."""
+    index = census.context.index
+    names = {number: name for name, number in index.items() if name in census.accidental}
+
+    def letter(number: int) -> str:
+        if number not in index.values():
+            return "'.'"
+        own = f"coalesce(s{number}, '.')"
+        if number not in names:
+            return own
+        return f"CASE WHEN s{number} = 'v' AND ({census.accidental[names[number]]}) THEN '*' ELSE {own} END"
+
+    return " || ".join(letter(number) for number in range(max(index.values()) + 1))
 
 
 def _form(context: Context) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from auditor.findings import sql
 from auditor.findings.advice import OTHER_SHAPES, best_shape
-from auditor.findings.census import READ, Census, status_of, verdict_of
+from auditor.findings.census import READ_SOUNDLY, Census, status_of, verdict_of
 from auditor.findings.complete import SHAPES
 from auditor.findings.draft import Draft, fingerprint
 from auditor.findings.strings import of_predictions
@@ -37,11 +37,12 @@ def find_format_ceilings(census: Census) -> Iterator[Draft]:
     """Give one draft per column that loses judged predictions to shapes that another consumer reads."""
     losses: dict[tuple[str, int], _Loss] = defaultdict(_Loss)
     apart = {field: siblings(census.context, field) for field in census.context.readers}
-    for field, pattern, statuses, count in census.query(
-        "SELECT c.field, pattern, statuses, sum(n) FROM f_cells c JOIN f_groups ON grp = p_grp GROUP BY ALL"
+    for field, pattern, statuses, sound, count in census.query(
+        "SELECT c.field, pattern, statuses, sound, sum(n) FROM f_cells c JOIN f_groups ON grp = p_grp GROUP BY ALL"
     ):
+        soundly = census.sound_pattern(field, pattern, sound)
         for position, consumer in enumerate(census.readers(field)):
-            own, others = statuses[census.context.index[consumer]], others_of(pattern, apart[field][position])
+            own, others = statuses[census.context.index[consumer]], others_of(soundly, apart[field][position])
             if pattern[position] in "rndct" and own in "rndct":
                 loss = losses[field, position]
                 loss.not_read += int(count)
@@ -64,7 +65,7 @@ def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shape
     others = [name for place, name in enumerate(census.readers(field)) if place not in (position, *apart)]
     status = status_of(census.context.index[consumer])
     cases = f"{verdict_of(position)} IN ('r', 'n', 'd') AND regexp_matches({letters_but(census, field, apart)}, '[ow]')"
-    own = f"s{census.context.index[consumer]} IN ('r', 'n', 'd')"
+    own = f"s{census.context.index[consumer]} IN ('r', 'n', 'd') AND {_read_soundly(census, others)}"
     strings, units = of_predictions(census, field, cases, own)
     return Draft(
         code=CODE,
@@ -81,13 +82,24 @@ def _draft(census: Census, field: str, position: int, loss: _Loss, shapes: Shape
             f"Normalise {field} once, before {consumer}.",
         ),
         fingerprint=fingerprint(CODE, field, (consumer,)),
-        groups=f"field = {sql.text(field)} AND {status} IN ('r', 'n', 'd') AND {READ}",
+        groups=f"field = {sql.text(field)} AND {status} IN ('r', 'n', 'd') AND {READ_SOUNDLY}",
         role="prediction",
         cases=cases,
         units=units,
         strings=strings,
         shapes=shapes,
     )
+
+
+def _read_soundly(census: Census, consumers: Sequence[str]) -> str:
+    """Write the condition on `own_outcomes` that one of some consumers takes a value, and not by accident."""
+    if not census.accidental:
+        return "true"
+    read = (
+        f"(s{census.context.index[name]} = 'v' AND ({census.accidental.get(name, 'false')}) IS NOT true)"
+        for name in consumers
+    )
+    return f"({' OR '.join(read) or 'false'})"
 
 
 def letters_but(census: Census, field: str, apart: Sequence[int]) -> str:
@@ -110,7 +122,8 @@ def _draft_of_nothing(census: Census, field: str, position: int) -> Draft:
         field=field,
         consumers=(consumer,),
         title=f"{consumer} takes none of the {plural(column.lost_to_shape, 'prediction')} of {field}",
-        detail="The column is at 0 % whatever the model writes in these shapes, and no other consumer reads them.",
+        detail="The column is at 0 % whatever the model writes in these shapes, and no other consumer reads them"
+        f"{', but for those that give a value to anything' if census.accidental else ''}.",
         cause=f"Either {consumer} is not called as in production (another function, another `receives`, a filter of the"
         " SQL model that the audited rows cannot pass), or the model writes no value of this field.",
         fixes=(
@@ -180,7 +193,8 @@ def _shapes(census: Census) -> dict[tuple[str, int], Shapes]:
         " WHEN is_read THEN 'rejected' ELSE 'read by nobody' END"
     )
     cells = (
-        "SELECT c.field, shape, pattern, statuses, regexp_matches(pattern, '[ow]') AS is_read, sum(n) AS n"
+        "SELECT c.field, shape, pattern, statuses, sum(n) AS n,"
+        f" regexp_matches(pattern, '[ow]') AND {READ_SOUNDLY} AS is_read"
         " FROM f_cells c JOIN f_groups ON grp = p_grp GROUP BY ALL"
     )
     letters = (

@@ -37,13 +37,14 @@ def find_sibling_losses(census: Census) -> Iterator[Draft]:
     if not census.has_repeats:
         return
     losses: dict[tuple[str, int], _Loss] = defaultdict(_Loss)
-    for field, pattern, statuses, count in census.query(
-        "SELECT c.field, pattern, statuses, sum(n) FROM f_cells c JOIN f_groups ON grp = p_grp GROUP BY ALL"
+    for field, pattern, statuses, sound, count in census.query(
+        "SELECT c.field, pattern, statuses, sound, sum(n) FROM f_cells c JOIN f_groups ON grp = p_grp GROUP BY ALL"
     ):
+        soundly = census.sound_pattern(field, pattern, sound)
         for position, consumer in enumerate(census.readers(field)):
             if pattern[position] in "rndct" and statuses[census.context.index[consumer]] not in "rndct":
                 losses[field, position].cases += int(count)
-                losses[field, position].recoverable += int(count) if "o" in pattern else 0
+                losses[field, position].recoverable += int(count) if "o" in soundly else 0
     for (field, position), loss in sorted(losses.items(), key=lambda item: item[0]):
         yield _draft(census, field, position, loss)
 
