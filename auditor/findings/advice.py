@@ -7,6 +7,7 @@ company, is no advice; nor is a date whose day and month cannot be told apart, t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from auditor.findings import sql
@@ -66,3 +67,27 @@ def best_shape(
         if refused.get(shape, 0) <= cases * FEW and (field, shape) not in moving
     )
     return next((shape for shape in good if is_unmistakable(field_type, shape)), None)
+
+
+def cases_read_apart(census: Census, field: str) -> Counter[str]:
+    """Count the predictions by shape that two consumers read differently, neither of them by accident."""
+    counts = Counter[str]()
+    for shape, differences, sound, cases in census.query(
+        "SELECT shape, differences, sound, sum(n) FROM f_cells c JOIN f_groups ON grp = p_grp"
+        f" WHERE c.field = {sql.text(field)} AND differences <> '' GROUP BY ALL"
+    ):
+        pairs = (difference.partition(":")[0].split("-") for difference in differences.rstrip(";").split(";"))
+        if any(sound[int(left)] == sound[int(right)] == "v" for left, right in pairs):
+            counts[shape] += int(cases)
+    return counts
+
+
+def example_of(census: Census, field: str, consumer: str, shape: str) -> str:
+    """Give the prediction of a shape that most cases have, of those that a consumer takes a value from."""
+    number = census.context.index[consumer]
+    ((token,),) = census.query(
+        "SELECT min_by(token, (-cases, token)) FROM (SELECT token, sum(n) AS cases FROM judged JOIN own_outcomes o"
+        f" ON unit = p_unit WHERE o.field = {sql.text(field)} AND coalesce(shape, '') = {sql.text(shape)}"
+        f" AND s{number} = 'v' GROUP BY token)"
+    )
+    return str(token)[:80]

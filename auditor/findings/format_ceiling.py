@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.findings import sql
-from auditor.findings.advice import OTHER_SHAPES, best_shape
+from auditor.findings.advice import FEW, OTHER_SHAPES, best_shape, cases_read_apart, example_of
 from auditor.findings.census import READ_SOUNDLY, Census, status_of, verdict_of
 from auditor.findings.complete import SHAPES
 from auditor.findings.draft import Draft, fingerprint
@@ -165,16 +165,20 @@ def _lost(recoverable: int) -> str:
 
 def _ask_for(census: Census, field: str, consumer: str, shapes: Shapes) -> str:
     refused = Counter(shapes["rejected"]) + Counter(shapes["read by nobody"])
-    best = best_shape(census, field, consumer, shapes["accepted"], refused)
+    apart = cases_read_apart(census, field)
+    alike = {shape: cases for shape, cases in shapes["accepted"].items() if apart[shape] <= cases * FEW}
+    best = best_shape(census, field, consumer, alike, refused)
+    best = best or best_shape(census, field, consumer, shapes["accepted"], refused)
     if best is None:
         return f"Choose one form that {consumer} always reads, and ask the model for it: none seen is such a form."
     field_type = census.context.spec.fields[field].type
     if field_type == "boolean" and best.startswith("JSON "):
         return f"Ask the model for the JSON values true and false, which {consumer} reads."
     if field_type in ("boolean", "category"):
-        return f"Ask the model for a word that {consumer} reads: {shape_name(best)}."
+        return f"Ask the model for a word that {consumer} reads, such as {example_of(census, field, consumer, best)}."
     some = f", of which it refuses {plural(refused[best], 'string')} here" if refused[best] else ""
-    return f"Ask the model for a form that {consumer} reads: {shape_name(best)}{some}."
+    warning = "" if best in alike else " Other consumers read it as other values: see the value disagreements of it."
+    return f"Ask the model for a form that {consumer} reads: {shape_name(best)}{some}.{warning}"
 
 
 def _shapes(census: Census) -> dict[tuple[str, int], Shapes]:
