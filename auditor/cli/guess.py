@@ -58,6 +58,8 @@ def guess_type(references: Sequence[str], predictions: Sequence[str]) -> Guess:
         seen = f"{len(fitting):,} of {len(contents):,} distinct {role}s"
     why = f"{what}: {seen} (of {len(given):,} read), such as {shortest(fitting)}"
     notes = [*_notes(type_, fitting), *_misfit_note(type_, role, fitting, contents)]
+    if references:
+        notes += _prediction_notes(type_, list(dict.fromkeys(map(_content, predictions))))
     unit = _commonest_unit(fitting) if type_ == "quantity" else ""
     return Guess(type_, why, unit, tuple(notes), month_comes_first(fitting) if type_ == "date" else None)
 
@@ -142,6 +144,24 @@ def _misfit_note(type_: str, role: str, fitting: Sequence[str], contents: Sequen
     broken = "; a run will list them as broken references" if role == "reference" else ""
     are = "is" if len(misfits) == 1 else "are"
     return [f"{len(misfits):,} {are} no {type_}, such as {shortest(misfits)}{broken}"]
+
+
+def _prediction_notes(type_: str, contents: Sequence[str]) -> list[str]:
+    """Say how many predictions are not written as the type has it, and what those that are leave open."""
+    written = {name: (pattern, what) for name, pattern, what in _PATTERNS if name != "identifier"}
+    if type_ == "boolean":
+        misfits = [one for one in contents if one.lower() not in _BOOLEAN_WORDS | _TICKS]
+        what = "words for true and false"
+    elif type_ in written:
+        pattern, what = written[type_]
+        misfits = [one for one in contents if not pattern.fullmatch(one)]
+    else:
+        return []
+    notes = [f"of the predictions: {note}" for note in date_notes(contents)] if type_ == "date" else []
+    if misfits:
+        some = f"{len(misfits):,} of {len(contents):,} distinct predictions: not {what}"
+        notes.append(f"{some}, such as {shortest(misfits)}; a run shows what each consumer makes of them")
+    return notes
 
 
 def _content(token: str) -> str:
