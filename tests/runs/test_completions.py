@@ -135,6 +135,21 @@ def test_the_gate_opens_by_the_specs_own_bounds(tmp_path, monkeypatch):
         auditor.run(spec(tmp_path, min_judged=3))
 
 
+def test_a_gate_that_is_closed_for_too_few_cases_has_an_incident_file_without_lines(tmp_path):
+    days = "case_id,day\n" + "".join(f"c{number},2024-03-01\n" for number in range(3))
+    for name in ("predictions.csv", "references.csv"):
+        (tmp_path / name).write_text(days)
+    (tmp_path / "parsers.py").write_text("from datetime import date\nday = date.fromisoformat\n")
+    (tmp_path / "audit.toml").write_text(
+        'name = "few"\n[cases]\npredictions = "predictions.csv"\nreferences = "references.csv"\n'
+        '[fields.day]\ntype = "date"\nreference = "typed"\n'
+        '[consumers.billing]\nadapter = "python"\nreads.day = "parsers:day"\n'
+    )
+    run = auditor.run(tmp_path / "audit.toml", probe="off")
+    assert (run.run.gate.open, run.run.gate.reason) == (False, "3 judged, fewer than 8")
+    assert (run.folder / "incident.jsonl").read_bytes() == b"", "every line is a case, and all three were judged"
+
+
 def test_a_reader_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(auditor.AuditorError, match=r"(?s)\[cases\] payload.*replies.py has no 'repyl'.*'reply'"):
