@@ -16,7 +16,7 @@ from auditor.spec.models import AuditSpec, FieldSpec
 Role = Literal["prediction", "reference"]
 Form = Literal["columns", "long", "completions"]
 
-FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
+FINISH_NAMES = ("finish", "finish_reason", "stop_reason", "finishReason", "stopReason")
 
 #: What a case may have beside its values: keys of the spec that name a column.
 TRAITS = ("split", "input")

@@ -70,6 +70,8 @@ def test_openai_batches_of_both_apis_with_the_error_file(workspace):
         chat("c6", "tool_calls", None, tool_calls=[call(GOOD), call(GOOD, "other")]),
         chat("c7", "stop", None, tool_calls=[call(GOOD)]),  # a forced call ends with stop
         chat("c8", None, GOOD),
+        chat("c9", "stop", [{"type": "text", "text": GOOD}]),
+        chat("c10", "stop", [{"type": "refusal", "refusal": "no"}]),
         responses("r1", "completed", {"type": "reasoning"}, message({"type": "output_text", "text": GOOD})),
         responses("r2", "incomplete", message({"type": "output_text", "text": "{"}), reason="max_output_tokens"),
         responses("r3", "completed", message({"type": "refusal", "refusal": "no"})),
@@ -91,9 +93,9 @@ def test_openai_batches_of_both_apis_with_the_error_file(workspace):
     workspace.load(files, references_of(workspace, *ids, "gone"), FIELDS)
     day = '"2024-03-01"'
     assert days(workspace) == {
-        **dict.fromkeys(("c1", "c5", "c7", "r1", "r4"), day),
+        **dict.fromkeys(("c1", "c5", "c7", "c9", "r1", "r4"), day),
         **dict.fromkeys(("c2", "r2"), "truncated"),
-        **dict.fromkeys(("c3", "c4", "r3"), "refused"),
+        **dict.fromkeys(("c3", "c4", "c10", "r3"), "refused"),
         **dict.fromkeys(("c6", "c8", "r5"), "unknown"),
         **dict.fromkeys(("r6", "e1", "e2"), "transport"),
         "gone": "missing",
@@ -312,8 +314,11 @@ def test_langfuse_items(workspace):
         item("L3", GOOD),
         item("L4", None, level="ERROR", statusMessage="429"),
         item("L5", "{", "length"),
+        item("L6", {"role": "assistant", "content": None, "tool_calls": [call(GOOD)]}, "tool_calls"),
+        item("L7", {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}, "stop"),
     ]
     expected = {"L1": '"2024-03-01"', "L2": '"2024-03-01"', "L3": "unknown", "L4": "transport", "L5": "truncated"}
+    expected |= {"L6": '"2024-03-01"', "L7": "refused"}
     files = [
         workspace.json_lines("lines.jsonl", rows),
         workspace.write("array.json", json.dumps(rows, indent=1)),

@@ -46,7 +46,9 @@ _BATCH: Final = 1000
 _FINISH, _ERROR, _REFUSAL, _REPLY = "finish", "error", "refusal", "completion"
 
 #: Names under which a log's own values stand beside the members of a reference: no part of a payload.
-NAMED: Final = frozenset(("target", "metadata", "vars", "doc", "expected", "expectedOutput", "input"))
+NAMED: Final = frozenset(
+    ("target", "metadata", "vars", "doc", "expected", "expectedOutput", "experimentItemMetadata", "input")
+)
 
 
 def log_layout(spec: AuditSpec, role: Role, contract: Contract) -> Layout:
