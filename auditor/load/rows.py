@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
