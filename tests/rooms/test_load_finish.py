@@ -166,6 +166,23 @@ def test_columns_of_a_table_know_the_same_reasons_as_completions(workspace):
         ]
 
 
+@pytest.mark.parametrize("form", ["csv", "json_lines", "parquet", "long"])
+def test_a_table_with_a_reason_that_nothing_reads_says_so(workspace, form):
+    """Values of a table are judged, whatever stands beside them: a reply that was cut off would count as an answer."""
+    rows = [{"case_id": "1", "day": "2024-03-01", "finishReason": "MAX_TOKENS"}]
+    if form == "long":
+        rows = [{"case_id": "1", "field": "day", "prediction": "2024-03-01", "finishReason": "MAX_TOKENS"}]
+    write, suffix = (workspace.json_lines, "jsonl") if form in ("json_lines", "long") else (None, form)
+    name = (write or getattr(workspace, form))(f"p.{suffix}", rows)
+    references = workspace.csv("r.csv", [{"case_id": "1", "field": "day", "reference": "2024-03-01"}])
+    workspace.load(name, references, {"day": "date"})
+    [note] = [note for note in workspace.loaded.notes if "finishReason" in note]
+    assert note.startswith("p.") and 'finish = "finishReason"' in note
+    workspace.load(name, references, {"day": "date"}, finish="finishReason")
+    assert not [note for note in workspace.loaded.notes if "not read" in note]
+    assert [outcome for outcome, *_ in workspace.by_case().values()] == ["truncated"]
+
+
 def outcomes_in(workspace, name, **named):
     """Give the outcome of each case of a file with a column per field."""
     references = workspace.csv("r.csv", [{"case_id": str(n), "day": f"2024-03-0{n + 1}"} for n in range(4)])
