@@ -182,3 +182,21 @@ def test_import_says_what_a_file_is(tmp_path):
     )
     wrong = CliRunner().invoke(app, ["import", str(tmp_path / "batch.jsonl"), "--format", "openai"])
     assert wrong.exit_code == 2 and "openai-batch" in wrong.output
+
+
+def test_import_shows_a_log_with_several_answers_to_a_case_and_what_to_choose(tmp_path):
+    """gsm8k writes two lines for each document by default, one for each filter."""
+    lines = [
+        {"doc_id": doc, "doc": {}, "target": "5", "resps": [[x]], "filtered_resps": ['{"total": 5}'], "filter": name}
+        for doc in range(3)
+        for name, x in (("strict-match", "a"), ("flexible-extract", "b"))
+    ]
+    (tmp_path / "samples_gsm8k.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shown = CliRunner().invoke(app, ["import", str(tmp_path / "samples_gsm8k.jsonl")])
+    assert shown.exit_code == 0, shown.output
+    said = " ".join(shown.output.split())
+    assert "samples_gsm8k.jsonl: lm-eval (lines) replies 6 of 3 cases ids 0, 1, 2" in said
+    assert 'choose [cases] filter = "strict-match" or "flexible-extract"; or arm = ["filter"], a column of each' in said
+    assert "outcomes unknown 6" in said and "fields total 6" in said, "a log without reasons shows its fields, too"
+    one = CliRunner().invoke(app, ["import", str(tmp_path / "samples_gsm8k.jsonl"), "--filter", "strict-match"])
+    assert "replies 3 of 3 cases" in " ".join(one.output.split()) and "choose" not in one.output

@@ -119,6 +119,18 @@ def _asked(records: Records, reply: Reply, columns: Sequence[str]) -> dict[str, 
     }
 
 
+def answerers_of(records: Records) -> tuple[str, ...]:
+    """Name whose answers a log holds, where it has those of several to each case; LoadError where it is damaged."""
+    if records.log.format not in _ANSWERED_SEVERAL_TIMES:
+        return ()
+    _, name_of = _ANSWERED_SEVERAL_TIMES[records.log.format]
+    try:
+        names = tuple(dict.fromkeys(map(name_of, records)))
+    except (ValueError, RecursionError) as error:
+        raise records.broken(f"cannot be read: {error}") from error
+    return names if len(names) > 1 else ()
+
+
 def _chosen_of(records: Records, cases: CasesSpec) -> str | None:
     """Give whose answers are judged; LoadError where a log has several answers to a case and none is chosen.
 
