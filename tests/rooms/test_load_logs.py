@@ -72,6 +72,10 @@ def test_openai_batches_of_both_apis_with_the_error_file(workspace):
         chat("c8", None, GOOD),
         chat("c9", "stop", [{"type": "text", "text": GOOD}]),
         chat("c10", "stop", [{"type": "refusal", "refusal": "no"}]),
+        {
+            **chat("c11", "stop"),
+            "response": {"status_code": 200, "body": {"choices": [{"text": GOOD, "finish_reason": "stop"}]}},
+        },
         responses("r1", "completed", {"type": "reasoning"}, message({"type": "output_text", "text": GOOD})),
         responses("r2", "incomplete", message({"type": "output_text", "text": "{"}), reason="max_output_tokens"),
         responses("r3", "completed", message({"type": "refusal", "refusal": "no"})),
@@ -93,7 +97,7 @@ def test_openai_batches_of_both_apis_with_the_error_file(workspace):
     workspace.load(files, references_of(workspace, *ids, "gone"), FIELDS)
     day = '"2024-03-01"'
     assert days(workspace) == {
-        **dict.fromkeys(("c1", "c5", "c7", "c9", "r1", "r4"), day),
+        **dict.fromkeys(("c1", "c5", "c7", "c9", "c11", "r1", "r4"), day),
         **dict.fromkeys(("c2", "r2"), "truncated"),
         **dict.fromkeys(("c3", "c4", "c10", "r3"), "refused"),
         **dict.fromkeys(("c6", "c8", "r5"), "unknown"),
@@ -250,6 +254,36 @@ def test_promptfoo_rows_fail_on_the_way_only_where_they_say_so(workspace):
         assert {row[3] for row in workspace.pairs()} == {'"2024-03-01"'}
         workspace.load(name, name, FIELDS)
         assert {row[3] for row in workspace.pairs() if row[0] == "total"} == {str(number) for number in range(7)}
+
+
+def test_a_tool_that_a_promptfoo_row_calls_is_its_payload(workspace):
+    """OpenAI's calls stand as a list, or in their message; Anthropic's blocks as JSON among the texts of a reply."""
+    block = json.dumps({"type": "tool_use", "id": "t", "name": "extract", "input": json.loads(GOOD)})
+    other = json.dumps({"type": "tool_use", "id": "u", "name": "log", "input": {}})
+    outputs = [
+        ([call(GOOD)], "tool_calls"),
+        ({"role": "assistant", "content": "I call it.", "tool_calls": [call(GOOD)]}, "tool_calls"),
+        ({"name": "extract", "arguments": GOOD}, "function_call"),
+        (f"I call it.\n\n{block}", "tool_calls"),
+        (block, "tool_use"),
+        (f"{block}\n\n{other}", "tool_calls"),
+        ([call(GOOD), call(GOOD)], "tool_calls"),
+        ("I call it.", "tool_calls"),
+        ([call(GOOD)], "length"),
+        (block, None),
+    ]
+    rows = [
+        {"testIdx": n, "promptIdx": 0, "vars": {}, "failureReason": 0, "response": {"output": o, "finishReason": f}}
+        for n, (o, f) in enumerate(outputs)
+    ]
+    name = workspace.json_lines("out.jsonl", rows)
+    ids = [str(n) for n in range(len(rows))]
+    workspace.load(name, references_of(workspace, *ids), FIELDS)
+    day = '"2024-03-01"'
+    expected = [day, day, day, day, day, "unknown", "unknown", "unknown", "truncated", "unknown"]
+    assert days(workspace) == dict(zip(ids, expected, strict=True))
+    workspace.load(name, references_of(workspace, *ids), FIELDS, tool="extract")
+    assert days(workspace)["5"] == day
 
 
 def test_providers_and_prompts_of_promptfoo_are_never_mixed(workspace):

@@ -63,7 +63,8 @@ def calls_of(message: str | None) -> list[tuple[str, str | None]]:
 def _of_chat(reply: Reply, body: str | None, tool: str | None) -> Reply:
     choice = at(body, "choices", 0)
     message = at(choice, "message")
-    content = content_of_reply(at(message, "content"))
+    # The older completions API has a text for a message.
+    content = content_of_reply(at(message, "content") if message is not None else at(choice, "text"))
     refusal = text_at(message, "refusal") or content.refusal
     finish = text_at(choice, "finish_reason")
     return with_tool(replace(reply, finish=finish, refusal=refusal, text=content.text), calls_of(message), tool)

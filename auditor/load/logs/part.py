@@ -94,7 +94,10 @@ def read_replies(records: Records, cases: CasesSpec) -> Iterator[tuple[Reply, st
     What stands at the columns of the spec's arm is in `asked`, but for the names that a log has for it itself.
     """
     chosen = _chosen_of(records, cases) if records.log.format in _ANSWERED_SEVERAL_TIMES else cases.tool
-    replies = _REPLIES[records.log.format](iter(records), chosen)
+    if records.log.format == "promptfoo":
+        replies = promptfoo_replies(iter(records), chosen, cases.tool)
+    else:
+        replies = _REPLIES[records.log.format](iter(records), chosen)
     while True:
         try:
             reply = next(replies, None)
