@@ -89,7 +89,8 @@ def open_roles(
     if spec.cases.attempts is not None:
         arms = {arm: graded_attempts(table, spec.cases.attempts, connection) for arm, table in arms.items()}
     predictions = arms.get(None, given)
-    references = one_reference_each(_with_rows(references), tuple(spec.fields), connection)
+    of_attempts = spec.cases.attempts is not None and all(part.file.identity in both for part in references.parts)
+    references = one_reference_each(_with_rows(references), tuple(spec.fields), connection, of_attempts=of_attempts)
     references = referenced_epochs(references, predictions, connection)
     aligned = plain and predictions.count == references.count
     return Roles(predictions, references, "row by row" if aligned else "joined", arms, given)

@@ -382,6 +382,33 @@ def test_a_retry_is_no_new_case(workspace):
     assert days(workspace) == {"a": '"y"', "b": '"z"'}
 
 
+def test_a_retry_in_a_log_repeats_the_reference_and_must_repeat_the_same(workspace):
+    """Two lines of one test: promptfoo's vars hold the reference beside each answer."""
+
+    def row(output, day="2024-03-01"):
+        return {"testIdx": 0, "promptIdx": 0, "vars": {"day": day}, "failureReason": 0,
+                "response": {"output": output, "finishReason": "stop"}}  # fmt: skip
+
+    fields = {"day": {"type": "date", "reference_path": "vars.day"}}
+    name = workspace.json_lines("out.jsonl", [row({"day": "first"}), row({"day": "last"})])
+    for attempts in ("first", "last"):
+        workspace.load(name, name, fields, attempts=attempts)
+        assert days(workspace) == {"0": f'"{attempts}"'}
+        assert [row[3] for row in workspace.pairs()] == ['"2024-03-01"']
+        assert workspace.loaded.cases.expected == 1
+    with pytest.raises(LoadError, match="the id '0' occurs 2 times"):
+        workspace.load(name, name, fields)
+    other = workspace.json_lines("other.jsonl", [row({"day": "first"}), row({"day": "last"}, "2024-03-02")])
+    with pytest.raises(LoadError, match="case 0: the references differ"):
+        workspace.load(other, other, fields, attempts="last")
+    table = workspace.csv("both.csv", [{"case_id": "0", "day": "2024-03-0" + n, "gold": "2024-03-01"} for n in "12"])
+    workspace.load(table, table, {"day": {"type": "date", "reference_path": "gold"}}, attempts="last")
+    assert days(workspace) == {"0": '"2024-03-02"'}
+    repeated = workspace.csv("r.csv", [{"case_id": "0", "day": "2024-03-01"}] * 2)
+    with pytest.raises(LoadError, match=r"r\.csv.*: the id '0' occurs 2 times in the references"):
+        workspace.load(table, repeated, {"day": "date"}, attempts="last")
+
+
 def test_a_broken_log_is_named_with_the_record(workspace):
     name = workspace.write(
         "o.jsonl", json.dumps(chat("a", "stop", GOOD)) + '\n{"custom_id": "b", "response": {"body"\n'
