@@ -13,7 +13,7 @@ from auditor.model.run import CaseCounts, Column
 from auditor.model.verdicts import BLOCKED_VERDICTS
 from auditor.spec.models import AuditSpec, CasesSpec
 
-#: The file of a run whose gate is closed: a line per case that was not judged.
+#: The file of a run whose gate is closed: a line per case that was not judged, and none where all were.
 INCIDENT = "incident.jsonl"
 
 

@@ -145,7 +145,7 @@ def _audit(
     if store:
         if decoded.emulated.undecided:
             create_judged(connection, spec, decoded.readers, decoded.index, payloads=payloads)
-        if run.gate is not None and not run.gate.open and run.cases.judged < run.cases.expected:
+        if run.gate is not None and not run.gate.open:
             texts[INCIDENT] = incident_text(loaded.incidents(connection))
         named = spec if origin is None else spec.model_copy(update={"cases": origin.cases})
         folder = write_run(connection, run, runs, named, loaded.files, texts)

@@ -83,6 +83,7 @@ def _lines(found: LogSummary) -> list[str]:
         f"replies         {found.rows:,} of {len(found.ids):,} cases"
         + (f"; {found.repeated:,} more of a case that has one: choose with [cases] attempts" if found.repeated else ""),
         f"ids             {_ids(found)}",
+        *([f"choose          {_choice(found)}"] if found.answerers else []),
         f"finish reasons  {_counted(found.finish_reasons, 'none')}",
         f"outcomes        {_counted(found.outcomes)}",
         f"payloads        {_counted(found.readers) or 'none'} (by who can read them)",
@@ -91,6 +92,14 @@ def _lines(found: LogSummary) -> list[str]:
         f"next            auditor init {found.name}" + ("" if found.references else " REFERENCES"),
         *(f"{f'arm, by {what} ':<16}{_counted(counts, 'none')}" for what, counts in found.asked.items() if any(counts)),
     ]
+
+
+def _choice(found: LogSummary) -> str:
+    """Say how one of several answers to each case is chosen, or how all of them are scored."""
+    names = " or ".join(f'"{_short(name)}"' for name in found.answerers[:_SHOWN])
+    more = f" and {len(found.answerers) - _SHOWN} more" if len(found.answerers) > _SHOWN else ""
+    arms = ", ".join(f'"{name}"' for name in found.arms)
+    return f"[cases] filter = {names}{more}; or arm = [{arms}], a column of each"
 
 
 def _ids(found: LogSummary) -> str:

@@ -1,12 +1,14 @@
 """What a consumer is made of: sources under its root, the distributions that it imported, the Python that runs it.
 
-Known from the modules that its processes imported, at their start and with any string. What a parser reads in other
+Known from the modules that its processes imported, at their start and with any string. A module among the installed
+packages is known by the version of the distribution that brought it, else by its file. What a parser reads in other
 ways, such as a table that it opens as a file, is no part of its version; nor is what a string imported that ended the
 process before its frame was answered.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 from collections.abc import Iterable
@@ -36,20 +38,22 @@ class Provenance:
 
     def add(self, modules: Iterable[tuple[str, str]]) -> None:
         """Add modules: name and file of each."""
-        for name, file in sorted(set(modules) - self._modules.keys()):
+        new = sorted(set(modules) - self._modules.keys())
+        strays = brought(new).strays
+        for name, file in new:
             self._modules[name, file] = None
-            self._add_source(name, file)
+            self._add_source(name, file, is_stray=(name, file) in strays)
 
-    def _add_source(self, name: str, file: str) -> None:
+    def _add_source(self, name: str, file: str, *, is_stray: bool) -> None:
         """Hash a file that no distribution and no Python brought: by its path in the root, elsewhere by its module.
 
         Never by a whole path: the same sources have the same version on every machine.
         """
-        if installed_in(file) or name.startswith("_auditor_worker"):
+        if (installed_in(file) and not is_stray) or name.startswith("_auditor_worker"):
             return
         path = os.path.realpath(os.path.join(self._own, file))
         own = path.startswith(self._own) and not installed_in(path)
-        if own or not path.startswith(self._known):
+        if own or is_stray or not path.startswith(self._known):
             try:
                 with open(path, "rb") as source:
                     digest = hashlib.file_digest(source, "sha256").hexdigest()
@@ -59,7 +63,7 @@ class Provenance:
 
     def parts(self) -> dict[str, Any]:
         """Give everything that the version is derived from."""
-        return {"sources": self.sources, "distributions": distributions(self._modules), "python": self.python}
+        return {"sources": self.sources, "distributions": brought(self._modules).distributions, "python": self.python}
 
 
 def readable(parts: dict[str, Any]) -> dict[str, str]:
@@ -71,16 +75,24 @@ def readable(parts: dict[str, Any]) -> dict[str, str]:
     return shown
 
 
-def distributions(modules: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Map the imported top-level names to the distributions that installed them."""
-    wanted: dict[str, set[str]] = {}
+@dataclass
+class Brought:
+    """Distributions that installed some modules, by name, and the modules of installed packages that none installed."""
+
+    distributions: dict[str, str] = field(default_factory=dict)
+    strays: set[tuple[str, str]] = field(default_factory=set)
+
+
+def brought(modules: Iterable[tuple[str, str]]) -> Brought:
+    """Find the distributions of the modules that lie among installed packages."""
+    wanted: dict[str, dict[str, set[tuple[str, str]]]] = {}
     for name, file in modules:
         folder = installed_in(file)
         if folder:
-            wanted.setdefault(folder, set()).add(name.split(".")[0])
-    found: dict[str, str] = {}
-    for folder, names in wanted.items():
-        found.update(look_up(folder, names))
+            wanted.setdefault(folder, {}).setdefault(name.split(".")[0], set()).add((name, file))
+    found = Brought()
+    for folder, of_name in wanted.items():
+        _look_up(folder, of_name, found)
     return found
 
 
@@ -93,25 +105,63 @@ def installed_in(file: str) -> str | None:
     return None
 
 
-def look_up(folder: str, names: set[str]) -> dict[str, str]:
+def _look_up(folder: str, wanted: dict[str, set[tuple[str, str]]], found: Brought) -> None:
     """Find the distributions of some top-level names: by their own name first, then by what each says it installed."""
     try:
         metadata = sorted(entry for entry in os.listdir(folder) if entry.endswith((".dist-info", ".egg-info")))
     except OSError:
-        return {}
-    found, left = {}, set(names)
+        metadata = []
+    owners: dict[str, list[str]] = {name: [] for name in wanted}
     for entry in metadata:
-        project, version = entry.rsplit(".", 1)[0].split("-")[:2] if "-" in entry else (entry, "")
-        if project.lower().replace("-", "_") in {name.lower() for name in left}:
-            found[project] = version
-            left = {name for name in left if name.lower() != project.lower().replace("-", "_")}
+        for name in wanted:
+            if _project(entry)[0].lower().replace("-", "_") == name.lower():
+                owners[name].append(entry)
+    left = {name for name, entries in owners.items() if not entries}
     for entry in metadata if left else []:
-        taken = left.intersection(top_level_names(os.path.join(folder, entry)))
-        if taken:
-            project, version = entry.rsplit(".", 1)[0].split("-")[:2] if "-" in entry else (entry, "")
-            found[project] = version
-            left -= taken
-    return found
+        for name in left.intersection(top_level_names(os.path.join(folder, entry))):
+            owners[name].append(entry)
+    for name, entries in owners.items():
+        own, strays = _owners(folder, entries, wanted[name])
+        found.distributions.update(_project(entry) for entry in own)
+        found.strays |= strays
+
+
+def _owners(folder: str, entries: list[str], modules: set[tuple[str, str]]) -> tuple[list[str], set[tuple[str, str]]]:
+    """Give those of the distributions of a top-level name that brought its modules, and the modules that none brought.
+
+    Several share a namespace, such as `google`; which file is whose, only a RECORD says.
+    """
+    if len(entries) <= 1:
+        return entries, set() if entries else modules
+    files = {entry: installed_files(os.path.join(folder, entry)) for entry in entries}
+    places = {(name, file): os.path.relpath(file, folder).replace(os.sep, "/") for name, file in modules}
+    own = [entry for entry in entries if not files[entry] or not files[entry].isdisjoint(places.values())]
+    if not all(files.values()):
+        return own, set()
+    known = frozenset[str]().union(*files.values())
+    return own, {module for module, place in places.items() if place not in known}
+
+
+def _project(entry: str) -> tuple[str, str]:
+    """Give name and version of a distribution from the name of its metadata."""
+    parts = entry.rsplit(".", 1)[0].split("-")
+    return (parts[0], parts[1]) if len(parts) > 1 else (entry, "")
+
+
+def installed_files(folder: str) -> frozenset[str]:
+    """Read the files that a distribution installed, by their places among the packages; none where it says none."""
+    path = os.path.join(folder, "RECORD")
+    try:
+        status = os.stat(path)
+        return _files_in(path, status.st_mtime_ns, status.st_size)
+    except OSError:
+        return frozenset()
+
+
+@lru_cache(maxsize=256)
+def _files_in(path: str, changed: int, size: int) -> frozenset[str]:
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
+        return frozenset(row[0] for row in csv.reader(file) if row)
 
 
 def top_level_names(folder: str) -> list[str]:

@@ -79,7 +79,7 @@ def _column(pair: _Pair, key: ColumnKey) -> RedecodedColumn:
         difference = after.content_rate - before.content_rate
         half = (before.interval.high - before.interval.low) / 2
     _create_reread(pair, key)
-    listed = _rereadings(pair, key)
+    strings, listed = _string_counts(pair.connection), _rereadings(pair, key)
     return RedecodedColumn(
         field=key.field,
         consumer=key.consumer,
@@ -91,8 +91,9 @@ def _column(pair: _Pair, key: ColumnKey) -> RedecodedColumn:
         difference=difference,
         half_width=half,
         of_error_bar=None if difference is None or not half else abs(difference) / half,
-        strings=_string_counts(pair.connection),
-        counts=dict(listed.counts),
+        strings=strings,
+        counts={name: len(tokens) for name, tokens in listed.strings.items()},
+        rows=dict(listed.rows),
         turns=dict(listed.turns),
         regressions=tuple(listed.first["regressions"]),
         intended=tuple(listed.first["intended"]),
@@ -112,32 +113,36 @@ class _Listed:
 
     def __init__(self) -> None:
         self.first: dict[str, list[Rereading]] = {name: [] for name in _LISTS}
-        self.counts = Counter(dict.fromkeys(_LISTS, 0))
+        self.strings: dict[str, set[str]] = {name: set() for name in _LISTS}
+        self.rows = Counter(dict.fromkeys(_LISTS, 0))
         self.turns = Counter[str]()
 
     def add(self, name: str, one: Rereading) -> None:
         """Take in the next one; those of most cases come first."""
-        self.counts[name] += 1
+        self.strings[name].add(one.raw)
+        self.rows[name] += 1
         if one.role == "prediction":
             self.turns.update(one.turns)
-        if self.counts[name] <= MOST_LISTED:
+        if self.rows[name] <= MOST_LISTED:
             self.first[name].append(one)
 
 
 def _create_reread(pair: _Pair, key: ColumnKey) -> None:
     """Create `reread`: a row per raw value and role of a column, as both runs read it, and what came of it.
 
-    A raw value is one row of `outcomes` in each run; which is which, the cases say.
+    A raw value is one row of `outcomes` in each run; which is which, the cases say. Of a reference that the consumer is
+    never sent (`is_sent`) nothing counts but its shape.
     """
     kind = pair.old.spec.fields[key.field].type
     # What is no value of a text field is known by what its parser makes of it alone, which a synonym shares.
     junk = "false" if kind in ("category", "identifier") else pair.junk(kind, pair.old.number(key.consumer))
     i, j, field = pair.old.number(key.consumer), pair.new.number(key.consumer), literal(key.field)
+    sent = str(pair.old.spec.fields[key.field].is_decoded_by(key.consumer)).lower()
     accepted = f"coalesce(o.s{i} = 'v', false)", "coalesce(n.new_s = 'v', false)"
     pair.connection.execute(f"""
         CREATE OR REPLACE TABLE reread AS
         SELECT r.*, o.token, o.shape, o.s{i} AS old_s, o.v{i} AS old_v, n.new_s, n.new_v,
-            {junk} AS is_junk,
+            {junk} AS is_junk, NOT is_reference OR {sent} AS is_sent,
             CASE WHEN NOT {accepted[0]} AND NOT {accepted[1]} THEN 'never'
                 WHEN NOT {accepted[0]} THEN 'gained'
                 WHEN NOT {accepted[1]} THEN 'lost'
@@ -159,26 +164,31 @@ def _create_reread(pair: _Pair, key: ColumnKey) -> None:
 
 _CAME = ("same", "finer", "changed", "lost", "gained", "never")
 
+#: What a string counts as that came out in several ways, in several payloads or in both roles: the first of these.
+_FIRST = ("changed", "lost", "gained", "finer", "same", "never")
+
 
 def _string_counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    found = dict(
-        connection.execute(
-            "SELECT came, count(*) FROM (SELECT DISTINCT token, is_reference, came FROM reread) GROUP BY came"
-        ).fetchall()
+    """Count the distinct strings that the consumer is sent, each once."""
+    found = connection.execute(
+        "SELECT came, count(*) FROM (SELECT min(list_position($first, came)) AS place FROM reread WHERE is_sent "
+        "GROUP BY token) JOIN (SELECT unnest($first) AS came, unnest(range(1, len($first) + 1)) AS place) "
+        "USING (place) GROUP BY came",
+        {"first": list(_FIRST)},
     )
-    return {name: found.get(name, 0) for name in _CAME}
+    counts = dict(found.fetchall())
+    return {name: counts.get(name, 0) for name in _CAME}
 
 
 def _rereadings(pair: _Pair, key: ColumnKey) -> _Listed:
     """Give the raw values that are not read as before, each in the list that it belongs to: most cases first."""
     place, number = pair.verdicts.place(key), pair.new.number(key.consumer)
-    decides = pair.old.spec.fields[key.field].is_decoded_by(key.consumer)
     named = any(
         finding.code == COLLAPSE and finding.field == key.field and key.consumer in finding.consumers
         for finding in pair.old.run.findings
     )
     columns = f"s.case_id, substr(old_letters, {place}, 1) || substr(new_letters, {place}, 1) AS turn, right_for_some"
-    of_field = f"came IN ('changed', 'lost', 'gained') AND {of_column(key)}"
+    of_field = f"is_sent AND came IN ('changed', 'lost', 'gained') AND {of_column(key)}"
     found = pair.connection.execute(f"""
         WITH sound AS (  -- shapes of what is right for somebody, or asserted by a person
             SELECT DISTINCT shape FROM reread WHERE is_reference
@@ -198,12 +208,12 @@ def _rereadings(pair: _Pair, key: ColumnKey) -> _Listed:
     listed = _Listed()
     while rows := found.fetchmany(_CHUNK):
         for row in rows:
-            listed.add(*_rereading(row, named=named, decides=decides))
+            listed.add(*_rereading(row, named=named))
     return listed
 
 
-def _rereading(row: tuple[Any, ...], *, named: bool, decides: bool) -> tuple[str, Rereading]:
-    """Give a raw value and its list; a reference turns verdicts only where this consumer's reading of it decides."""
+def _rereading(row: tuple[Any, ...], *, named: bool) -> tuple[str, Rereading]:
+    """Give a raw value and its list."""
     token, is_reference, came, old_s, old_v, new_s, new_v, error, count, cases, turns, is_junk, is_right, is_sound = row
     kind, why = _judged(
         came, is_reference=is_reference, is_junk=is_junk, is_named=named, is_right=is_right, is_sound=is_sound
@@ -218,11 +228,7 @@ def _rereading(row: tuple[Any, ...], *, named: bool, decides: bool) -> tuple[str
         error=error,
         count=count,
         cases=tuple(cases),
-        turns={
-            f"{VERDICT_OF[turn[0]]} to {VERDICT_OF[turn[1]]}": cases_of_turn
-            for turn, cases_of_turn in turns.items()
-            if decides or not is_reference
-        },
+        turns={f"{VERDICT_OF[one[0]]} to {VERDICT_OF[one[1]]}": cases_of_turn for one, cases_of_turn in turns.items()},
         why=why,
     )
 

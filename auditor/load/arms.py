@@ -136,25 +136,28 @@ def _of_arm(table: RoleTable, arm: str, found: Sequence[Counts]) -> RoleTable:
     return replace(table, parts=tuple(parts))
 
 
-def one_reference_each(table: RoleTable, fields: Sequence[str], connection: duckdb.DuckDBPyConnection) -> RoleTable:
+def one_reference_each(
+    table: RoleTable, fields: Sequence[str], connection: duckdb.DuckDBPyConnection, *, of_attempts: bool
+) -> RoleTable:
     """Keep one of the references that a file repeats beside the predictions of every arm; they must be the same.
 
-    What is repeated within an arm stays, and is an error like any other repeated id.
+    What is repeated within an arm stays, and is an error like any other repeated id, but for references `of_attempts`
+    of one case, which stand beside each of them.
     """
     names = sorted(name for name in table.names if name.startswith("arm") and name[3:].isdigit())
-    if not names:
+    if not names and not of_attempts:
         return table
     long = table.layout.form == "long"
     values = ("value",) if long else tuple(f"v{index}" for index in range(len(fields)))
     key = "id, field" if long else "id"
     scanned = ("id", *(("field",) if long else ()), *names, *values, "split")
-    _refuse_other_references(table, scanned, key, values, connection)
+    _refuse_other_references(table, scanned, key, values, connection, "attempt" if of_attempts else "arm")
     kept = f"auditor_reference_of_arms_{next(_serial)}"
+    within = f"row_number() OVER (PARTITION BY {key}, {arm_sql(names)} ORDER BY ordinal)" if not of_attempts else "1"
     connection.execute(
         f"CREATE TEMP TABLE {kept} AS SELECT ordinal AS kept FROM (SELECT ordinal, "
         f"row_number() OVER (PARTITION BY {key} ORDER BY ordinal) AS nth, "
-        f"row_number() OVER (PARTITION BY {key}, {arm_sql(names)} ORDER BY ordinal) AS within "
-        f"FROM {table.scan(connection, scanned)}) WHERE nth = 1 OR within > 1"
+        f"{within} AS within FROM {table.scan(connection, scanned)}) WHERE nth = 1 OR within > 1"
     )
     table.release()
     ((count,),) = connection.execute(f"SELECT count(*) FROM {kept}").fetchall()
@@ -162,7 +165,12 @@ def one_reference_each(table: RoleTable, fields: Sequence[str], connection: duck
 
 
 def _refuse_other_references(
-    table: RoleTable, scanned: tuple[str, ...], key: str, values: Sequence[str], connection: duckdb.DuckDBPyConnection
+    table: RoleTable,
+    scanned: tuple[str, ...],
+    key: str,
+    values: Sequence[str],
+    connection: duckdb.DuckDBPyConnection,
+    answer: str,
 ) -> None:
     compared = [*(reference_value(table, name).sql for name in values), "split"]
     packed = ", ".join(f"'v{number}': {sql}" for number, sql in enumerate(compared))
@@ -174,8 +182,8 @@ def _refuse_other_references(
     if found:
         head = Mistake(
             ", ".join(sorted({part.file.name for part in table.parts})),
-            f"{plural(len(found), 'case')} with one reference, or split, for one arm and another for the next",
-            "a case has one reference, whoever answers it: correct the rows that differ",
+            f"{plural(len(found), 'case')} with one reference, or split, for one {answer} and another for the next",
+            "a case has one reference, whoever answers it and however often: correct the rows that differ",
         )
         raise LoadError(
             [head, *(Mistake(table.rows(rows), f"case {case}: the references differ") for case, rows in found[:_NAMED])]

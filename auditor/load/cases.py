@@ -88,7 +88,7 @@ def _load(spec: AuditSpec, connection: duckdb.DuckDBPyConnection, payloads: bool
         require_sent(predictions, references, connection)
         manifest = identify_references(references, connection, tuple(spec.fields))
         expected = manifest.ids.count
-        splits = create_splits(spec, predictions, references, connection)
+        splits = create_splits(spec, roles.given, references, connection)
         arms = tuple(_load_arm(name, roles, connection, spec, expected, payloads, splits) for name in roles.arms)
         gather_arms(connection, [arm.name for arm in arms if arm.name is not None])
         cases = _sum([arm.cases for arm in arms])

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from auditor.load.columnar import ColumnarFile
+from auditor.load.content_parts import content_of_reply
 from auditor.load.files import SourceFile
 from auditor.load.finish import TOOL_REASONS
 from auditor.load.json_lines import members
@@ -15,7 +16,17 @@ from auditor.load.layout import TOOL, Layout
 from auditor.load.malformed import why_no_text
 from auditor.load.parts import CompletionKeys, Part
 from auditor.load.payload import PayloadReader
-from auditor.load.rows import RawValues, Rows, arms_of, case_columns, errors_of, outcomes_of, part_of, trait_columns
+from auditor.load.rows import (
+    REFUSED,
+    RawValues,
+    Rows,
+    arms_of,
+    case_columns,
+    errors_of,
+    outcomes_of,
+    part_of,
+    trait_columns,
+)
 from auditor.load.spool import Spool
 from auditor.load.tokens import escape_surrogates
 from auditor.model.payload_path import payload_path
@@ -68,7 +79,11 @@ def completions_part(file: SourceFile, layout: Layout, batches: Iterable[Rows], 
         case = case_columns(file, layout, rows)
         outcomes = outcomes_of(layout, rows, case[3])
         why = errors_of(layout, rows, outcomes)
-        replies = [reply_text(raw) for raw in rows.columns[layout.completion]]
+        contents = [content_of_reply(raw) for raw in rows.columns[layout.completion]]
+        for index, content in enumerate(contents):
+            if content.refusal is not None and outcomes[index] != "transport":
+                outcomes[index], why[index] = "refused", REFUSED
+        replies = [reply_text(content.text) for content in contents]
         values, whole = _read_batch(reader, layout, rows, (case[3], replies, outcomes, why))
         for text in whole:
             if text is not None and reader.taken <= _SHOWN:

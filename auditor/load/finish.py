@@ -15,21 +15,24 @@ from auditor.sql import literal
 OUTCOME_OF_FINISH: Final[dict[str, str]] = {
     # a clean stop
     **dict.fromkeys(("stop", "end_turn", "stop_sequence", "completed"), "judged"),
-    **dict.fromkeys(("complete", "eos", "eos_token", "stop_criteria_met"), "judged"),
+    **dict.fromkeys(("complete", "finish", "finished", "eos", "eos_token", "endoftext"), "judged"),
+    "stop_criteria_met": "judged",
     # a call of a tool, whose input may be the payload
     **dict.fromkeys(("tool_calls", "tool_use", "function_call", "tool_call", "tool-calls"), "judged"),
     # cut off
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "max_length", "token_limit"), "truncated"),
     **dict.fromkeys(
-        ("model_length", "model_context_window_exceeded", "context_length_exceeded", "error_limit"), "truncated"
+        ("model_length", "model_context_window_exceeded", "context_length_exceeded", "error_limit", "time_limit"),
+        "truncated",
     ),
     # held back by the model or by a filter
     **dict.fromkeys(("refusal", "refused", "guardrail_intervened", "error_toxic"), "refused"),
     **dict.fromkeys(("content_filter", "content_filtered", "content-filter"), "refused"),
+    **dict.fromkeys(("model_armor", "sensitive", "blacklist"), "refused"),
     **dict.fromkeys(("safety", "recitation", "blocklist", "prohibited_content", "spii"), "refused"),
     **dict.fromkeys(("image_safety", "image_prohibited_content", "image_recitation"), "refused"),
     # never arrived
-    **dict.fromkeys(("error", "errored", "failed", "expired", "timeout"), "transport"),
+    **dict.fromkeys(("error", "errored", "failed", "expired", "timeout", "network_error"), "transport"),
     **dict.fromkeys(("canceled", "cancelled", "user_cancel", "abort", "insufficient_system_resource"), "transport"),
 }
 

@@ -16,7 +16,7 @@ from auditor.spec.models import AuditSpec, FieldSpec
 Role = Literal["prediction", "reference"]
 Form = Literal["columns", "long", "completions"]
 
-FINISH_NAMES = ("finish", "finish_reason", "stop_reason")
+FINISH_NAMES = ("finish", "finish_reason", "stop_reason", "finishReason", "stopReason")
 
 #: What a case may have beside its values: keys of the spec that name a column.
 TRAITS = ("split", "input")
@@ -48,6 +48,7 @@ class Layout:
     named: tuple[str, ...] = ()  # those of finish, error and refusal that the spec names: they must occur
     contract: Contract = STRICT
     other: str = ""  # long form: the column of the other role, when one file is both
+    unread: tuple[str, ...] = ()  # columns of finish reasons beside values, which the spec does not name
 
     @property
     def trait_names(self) -> tuple[str, ...]:
@@ -104,10 +105,17 @@ def layout_of(
             *((f"arm{number}", column) for number, column in enumerate(cases.arm)),
         ),
         named=tuple(name for name in (cases.finish, cases.error, cases.refusal) if name and role == "prediction"),
+        unread=() if completions or cases.finish or role == "reference" else _reasons(spec, names),
     )
     if file.format != "jsonl":  # a JSON line may carry a key that the first lines lack: all lines will tell
         require_named(file, layout, names)
     return layout
+
+
+def _reasons(spec: AuditSpec, names: Sequence[str]) -> tuple[str, ...]:
+    """Give the columns that are named like a finish reason and like nothing that the spec reads."""
+    read = {head for field in spec.fields.values() for head in (field.name, *field.prediction_path.heads)}
+    return tuple(name for name in FINISH_NAMES if name in names and name not in read)
 
 
 def _paths(field: FieldSpec, role: Role, both: bool) -> tuple[PayloadPath, ...]:

@@ -27,6 +27,7 @@ def load_notes(predictions: RoleTable, finishes: Mapping[str, Mapping[str, int]]
             said.append(f"{reason[:_LONGEST] or 'none'}{assumed} {count:,} ({', '.join(became)})")
         more = f" and {len(said) - 2 * _SHOWN} more" if len(said) > 2 * _SHOWN else ""
         notes.append(f"finish reasons met: {', '.join(said[: 2 * _SHOWN])}{more}")
+    notes += _unread_notes(predictions)
     if others := sum(part.left_out for part in predictions.parts):
         notes.append(f"attempts: {plural(others, 'completion')} of cases that have several are counted, and not graded")
     census = Census()
@@ -34,6 +35,16 @@ def load_notes(predictions: RoleTable, finishes: Mapping[str, Mapping[str, int]]
         for own in part.censuses.values():
             census.add(own)
     return (*notes, *_census_notes(census, layout.contract, ", graded or not" if others else ""))
+
+
+def _unread_notes(predictions: RoleTable) -> list[str]:
+    """Say of a table of values that nothing reads the finish reasons in it: a reply that was cut off counts, too."""
+    return [
+        f"{part.file.name}: the column {name!r} is not read, so every row is judged, whatever it says: "
+        f'finish = "{name}" in [cases] reads it'
+        for part in predictions.parts
+        for name in part.layout.unread[:1]
+    ]
 
 
 def _census_notes(census: Census, contract: Contract, whose: str = "") -> tuple[str, ...]:

@@ -40,13 +40,15 @@ class Headed:
 class Roles:
     """Both sides, opened, and how they may be brought together: `one source`, `row by row` or `joined`.
 
-    `arms` has the predictions of each arm by its name; without arms, all of them under None.
+    `arms` has the predictions of each arm by its name; without arms, all of them under None. `given` has every row of
+    the predictions, those of attempts that are not graded too.
     """
 
     predictions: RoleTable
     references: RoleTable
     way: str
     arms: Arms
+    given: RoleTable
 
 
 def open_roles(
@@ -73,7 +75,9 @@ def open_roles(
     if plain and list(left) == list(right):
         heads = [replace(head, layout=replace(head.layout, other="reference")) for head in left.values()]
         predictions = role_table([_open(head, connection, False, None, spec.cases) for head in heads])
-        return Roles(_with_rows(predictions), references_of(predictions), "one source", {None: predictions})
+        return Roles(
+            _with_rows(predictions), references_of(predictions), "one source", {None: predictions}, predictions
+        )
     predictions = role_table(
         [_open(head, connection, payloads, right.get(identity), spec.cases) for identity, head in left.items()]
     )
@@ -81,14 +85,15 @@ def open_roles(
         [_open(head, connection, payloads, left.get(identity), spec.cases) for identity, head in right.items()]
     )
     _refuse_shared_columns(predictions, references)
-    predictions, arms = predictions_of_arms(_with_rows(predictions), spec.cases.arm, connection)
+    given, arms = predictions_of_arms(_with_rows(predictions), spec.cases.arm, connection)
     if spec.cases.attempts is not None:
         arms = {arm: graded_attempts(table, spec.cases.attempts, connection) for arm, table in arms.items()}
-    predictions = arms.get(None, predictions)
-    references = one_reference_each(_with_rows(references), tuple(spec.fields), connection)
+    predictions = arms.get(None, given)
+    of_attempts = spec.cases.attempts is not None and all(part.file.identity in both for part in references.parts)
+    references = one_reference_each(_with_rows(references), tuple(spec.fields), connection, of_attempts=of_attempts)
     references = referenced_epochs(references, predictions, connection)
     aligned = plain and predictions.count == references.count
-    return Roles(predictions, references, "row by row" if aligned else "joined", arms)
+    return Roles(predictions, references, "row by row" if aligned else "joined", arms, given)
 
 
 def _headed(

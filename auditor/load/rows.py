@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from auditor.errors import LoadError
 from auditor.load.arm_names import arm_texts
@@ -117,6 +118,10 @@ def tokens_of(column: RawValues) -> list[str | None]:
     return [raw if raw is None or "\\" not in raw else token_of(raw) for raw in column]
 
 
+#: Why a case is refused that holds a refusal.
+REFUSED: Final = "a refusal in the reply"
+
+
 def outcomes_of(layout: Layout, rows: Rows, finishes: RawValues) -> list[str]:
     """Give the outcome of each case as far as its error, a refusal and its finish reason tell."""
     known = layout.contract.outcomes
@@ -144,7 +149,7 @@ def errors_of(layout: Layout, rows: Rows, outcomes: Sequence[str]) -> list[str |
     refusals = _failures(rows, layout.refusal, is_error=False) or nothing
     said: list[str | None] = []
     for outcome, failure, refusal in zip(outcomes, failures, refusals, strict=True):
-        refused = "a refusal in the reply" if refusal is not None else None
+        refused = REFUSED if refusal is not None else None
         said.append(failure if outcome == "transport" else refused if outcome == "refused" else None)
     return said
 

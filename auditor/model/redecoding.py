@@ -41,10 +41,11 @@ class Rereading:
 class RedecodedColumn:
     """One (field, consumer): every raw value of the run as it was read before and as it is read now.
 
-    `strings` counts distinct raw values by role: `same`; `finer`, the same value at the grain but not to the letter;
-    `changed`; `lost`, accepted before only; `gained`, accepted now only; `never`, accepted neither time. `counts` has
-    the whole length of each of the three lists, which name `MOST_LISTED` at most, and `turns` counts the cases of all
-    of their predictions by how the verdict went.
+    `strings` counts the distinct raw values that the consumer is sent: predictions, and the references that it
+    decodes. `same`; `finer`, the same value at the grain but not to the letter; `changed`; `lost`, accepted before
+    only; `gained`, accepted now only; `never`, accepted neither time. `counts` has the distinct raw values of each of
+    the three lists, `rows` its length, with a row for each role of a raw value, of which it names `MOST_LISTED` at
+    most, and `turns` counts the cases of all of their predictions by how the verdict went.
     """
 
     field: str
@@ -59,6 +60,7 @@ class RedecodedColumn:
     of_error_bar: float | None  # size of the difference as a part of the half-width
     strings: dict[str, int]
     counts: dict[str, int]
+    rows: dict[str, int]
     turns: dict[str, int]
     regressions: tuple[Rereading, ...]
     intended: tuple[Rereading, ...]  # newly rejected junk

@@ -117,7 +117,8 @@ class ShapeRow:
     """One written shape of a field's predictions, and what each consumer makes of it.
 
     `rows` counts cases, `strings` distinct raw values; `accepted` and `ok` map each consumer to a count of rows;
-    `alike` is true when every consumer of the field reads every string of this shape, and reads it alike.
+    `alike` is true when every consumer of the field reads every string of this shape, as far as is known, and reads it
+    alike; None where of no string it is known what all of them make of it.
     """
 
     shape: str
@@ -126,7 +127,7 @@ class ShapeRow:
     strings: int
     accepted: dict[str, int]
     ok: dict[str, int]
-    alike: bool
+    alike: bool | None
     not_recorded: dict[str, int] = dataclasses.field(default_factory=dict)  # cases on which a consumer has no verdict
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -67,7 +67,7 @@ class _ShapeCounts:
     rows: int = 0
     strings: int = 0
     example: str = ""
-    alike: bool = True
+    alike: bool | None = True
     accepted: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     ok: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     not_recorded: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -91,10 +91,10 @@ def shape_rows(
     for field_name, shape, strings, example, alike in connection.execute(
         f"SELECT field, shape, count({_strings(connection, by_role)}), "
         f"left(min_by(token, (length(token), token)), {LONGEST_EXAMPLE + 1}), "
-        f"bool_and({_alike(readers, index)}) FROM own_outcomes WHERE role_prediction{given} GROUP BY field, shape"
+        f"{_alike(readers, index)} FROM own_outcomes WHERE role_prediction{given} GROUP BY field, shape"
     ).fetchall():
         counts = shapes[field_name][shape]
-        counts.strings, counts.alike = strings, bool(alike)
+        counts.strings, counts.alike = strings, alike
         counts.example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
     for field_name, shape, pattern, n in connection.execute(
         f"SELECT field, shape, pattern, sum(n)::BIGINT FROM (FROM judged {own}) WHERE shape IS NOT NULL GROUP BY ALL"
@@ -150,19 +150,37 @@ def _folded(rows: list[ShapeRow], readers: Sequence[str]) -> tuple[ShapeRow, ...
         sum(row.strings for row in rest),
         {name: sum(row.accepted.get(name, 0) for row in rest) for name in readers},
         {name: sum(row.ok.get(name, 0) for row in rest) for name in readers},
-        all(row.alike for row in rest),
+        _all(row.alike for row in rest),
         {name: n for name in readers if (n := sum(row.not_recorded.get(name, 0) for row in rest))},
     )
     return (*kept, other)
 
 
+def _all(alike: Iterable[bool | None]) -> bool | None:
+    """Say whether all are true; None where none is false and some are not known."""
+    found = set(alike)
+    return False if False in found else None if None in found else True
+
+
 def _alike(readers: Mapping[str, Sequence[str]], index: Mapping[str, int]) -> str:
-    """SQL: every reader of the row's field takes a value, and it is the same one."""
-    whens = (
-        f"WHEN {_among(names)} THEN {_read_alike([index[consumer] for consumer in consumers])}"
-        for consumers, names in _by_readers(readers).items()
+    """SQL over rows: every reader takes a value of each, as far as is known, and the same one.
+
+    NULL where of no row it is known what all of them make of it.
+    """
+    numbers = {consumers: [index[consumer] for consumer in consumers] for consumers in _by_readers(readers)}
+    split, whole = (
+        " ".join(
+            f"WHEN {_among(names)} THEN {condition(numbers[consumers])}"
+            for consumers, names in _by_readers(readers).items()
+        )
+        for condition in (_read_alike, _recorded)
     )
-    return f"CASE {' '.join(whens)} END"
+    return f"""CASE WHEN NOT coalesce(bool_and(CASE {split} END), false) THEN false
+        WHEN bool_or(CASE {whole} END) THEN true END"""
+
+
+def _recorded(numbers: Sequence[int]) -> str:
+    return " AND ".join(["true", *(f"s{i} IS DISTINCT FROM '{_UNKNOWN}'" for i in numbers)])
 
 
 def _by_readers(readers: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import venv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +80,53 @@ def test_a_python_consumer_is_the_distributions_that_it_imports(python: Path) ->
     assert older.parts[name] == "2.9.0"
     assert newer.parts[name] == "4.0.0"
     assert moved(newer, readiness(python, timeout=9.0, memory=2 * 1024**3, owner="us")) == set()
+
+
+@pytest.fixture
+def installed(python: Path) -> Path:
+    """Give the site-packages of an environment of the consumer's own."""
+    venv.create(python / "venv", with_pip=False, symlinks=True)
+    (site,) = (python / "venv" / "lib").glob("python*/site-packages")
+    (python / "m.py").write_text("import shop.prices\ndef read(text):\n    return shop.prices.read(text)\n")
+    (site / "shop").mkdir()
+    (site / "shop" / "prices.py").write_text("def read(text):\n    return text\n")
+    return site
+
+
+def ready_in(python: Path) -> Readiness:
+    return readiness(python, interpreter=str(python / "venv" / "bin" / "python"))
+
+
+def distribution(site: Path, name: str, version: str, *files: str) -> None:
+    """Write what pip writes down of a wheel that it installed."""
+    for old in site.glob(f"{name}-*.dist-info"):
+        shutil.rmtree(old)
+    folder = site / f"{name}-{version}.dist-info"
+    folder.mkdir()
+    (folder / "RECORD").write_text("".join(f"{one},,\n" for one in (*files, f"{folder.name}/RECORD")))
+
+
+def test_what_no_distribution_brought_is_a_source_wherever_it_lies(python: Path, installed: Path) -> None:
+    before = ready_in(python)
+    assert {"source module shop.prices"} <= set(before.parts)
+    (installed / "shop" / "prices.py").write_text("def read(text):\n    return text.strip()\n")
+    assert moved(before, ready_in(python)) == {"source module shop.prices"}
+
+
+def test_of_a_name_that_several_distributions_share_it_is_the_one_that_brought_the_module(
+    python: Path, installed: Path
+) -> None:
+    # shop is a namespace, as google and azure are: the first distribution of that name brought nothing of this.
+    distribution(installed, "a_shop_carts", "1.0", "shop/carts.py")
+    distribution(installed, "shop_prices", "1.0", "shop/prices.py")
+    before = ready_in(python)
+    assert before.settings["distributions"] == "shop_prices 1.0"
+    distribution(installed, "a_shop_carts", "2.0", "shop/carts.py")
+    assert moved(before, ready_in(python)) == set()
+    distribution(installed, "shop_prices", "1.1", "shop/prices.py")
+    assert moved(before, ready_in(python)) == {"distribution shop_prices"}
+    distribution(installed, "shop_prices", "1.2", "shop/lists.py")
+    assert "source module shop.prices" in ready_in(python).parts, "brought by none of those that share the name"
 
 
 def test_a_python_consumer_is_its_own_variables_and_what_it_receives(python: Path) -> None:

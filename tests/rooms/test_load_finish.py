@@ -8,13 +8,13 @@ import pytest
 from auditor.load.finish import outcome_of
 from tests.rooms.load_workspace import Workspace
 
-CLEAN = "stop end_turn stop_sequence STOP completed COMPLETE eos_token"
-CUT_OFF = "length max_tokens max_output_tokens model_length model_context_window_exceeded MAX_TOKENS LENGTH"
+CLEAN = "stop end_turn stop_sequence STOP completed COMPLETE eos_token FINISH FINISHED endoftext"
+CUT_OFF = "length max_tokens max_output_tokens model_length model_context_window_exceeded MAX_TOKENS LENGTH time_limit"
 HELD_BACK = (
     "refusal content_filter content-filter SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY "
-    "guardrail_intervened content_filtered"
+    "guardrail_intervened content_filtered MODEL_ARMOR sensitive blacklist"
 )
-NEVER_CAME = "error errored expired canceled cancelled failed error:TimeoutError"
+NEVER_CAME = "error errored expired canceled cancelled failed error:TimeoutError network_error"
 NOBODY_KNOWS = (
     "pause_turn MALFORMED_FUNCTION_CALL OTHER LANGUAGE unknown in_progress queued incomplete FINISH_REASON_UNSPECIFIED"
 )
@@ -115,6 +115,36 @@ def test_a_refusal_in_the_reply_counts_whatever_the_reason(workspace):
     ]
 
 
+def test_a_content_of_parts_is_its_texts_and_refused_where_a_part_is_a_refusal(workspace):
+    half, other_half = {"type": "text", "text": WHOLE[:5]}, {"type": "output_text", "text": WHOLE[5:]}
+    refusal = {"type": "refusal", "refusal": "I cannot help with that."}
+    contents = [
+        [half, other_half],
+        [{"type": "thinking", "thinking": "{"}, {"type": "text", "text": WHOLE}],
+        [refusal],
+        [half, refusal],
+        [{"type": "text", "text": "Sorry."}],
+        [{"day": "2024-03-01"}],
+        [1],
+    ]
+    rows = [{"completion": content, "finish": "stop"} for content in contents]
+    rows += [{"completion": [refusal], "finish": "length"}, {"completion": [refusal], "error": "429"}]
+    assert outcomes(workspace, rows) == [
+        *("judged", "judged", "refused", "refused", "malformed", "malformed", "malformed"),
+        *("refused", "transport"),
+    ]
+    assert {case: token for (case, _), (_, token, _) in workspace.by_case().items() if token} == {
+        "0": '"2024-03-01"',
+        "1": '"2024-03-01"',
+    }
+
+
+@pytest.mark.parametrize("name", ["finish_reason", "finish", "stop_reason", "finishReason", "stopReason"])
+def test_every_providers_own_name_of_the_reason_is_known(workspace, name):
+    rows = [{"completion": WHOLE, name: reason} for reason in ("stop", "max_tokens")]
+    assert outcomes(workspace, rows) == ["judged", "truncated"]
+
+
 def test_a_call_of_a_tool_is_judged_where_the_payload_is_its_input(workspace):
     replies = [WHOLE, "Let me look that up.", "", HALF]
     rows = [{"completion": reply, "finish": "tool_calls"} for reply in replies]
@@ -134,6 +164,23 @@ def test_columns_of_a_table_know_the_same_reasons_as_completions(workspace):
             *(outcome_of(name, None) for name in names[:-1]),
             "refused",
         ]
+
+
+@pytest.mark.parametrize("form", ["csv", "json_lines", "parquet", "long"])
+def test_a_table_with_a_reason_that_nothing_reads_says_so(workspace, form):
+    """Values of a table are judged, whatever stands beside them: a reply that was cut off would count as an answer."""
+    rows = [{"case_id": "1", "day": "2024-03-01", "finishReason": "MAX_TOKENS"}]
+    if form == "long":
+        rows = [{"case_id": "1", "field": "day", "prediction": "2024-03-01", "finishReason": "MAX_TOKENS"}]
+    write, suffix = (workspace.json_lines, "jsonl") if form in ("json_lines", "long") else (None, form)
+    name = (write or getattr(workspace, form))(f"p.{suffix}", rows)
+    references = workspace.csv("r.csv", [{"case_id": "1", "field": "day", "reference": "2024-03-01"}])
+    workspace.load(name, references, {"day": "date"})
+    [note] = [note for note in workspace.loaded.notes if "finishReason" in note]
+    assert note.startswith("p.") and 'finish = "finishReason"' in note
+    workspace.load(name, references, {"day": "date"}, finish="finishReason")
+    assert not [note for note in workspace.loaded.notes if "not read" in note]
+    assert [outcome for outcome, *_ in workspace.by_case().values()] == ["truncated"]
 
 
 def outcomes_in(workspace, name, **named):

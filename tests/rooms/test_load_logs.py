@@ -70,6 +70,12 @@ def test_openai_batches_of_both_apis_with_the_error_file(workspace):
         chat("c6", "tool_calls", None, tool_calls=[call(GOOD), call(GOOD, "other")]),
         chat("c7", "stop", None, tool_calls=[call(GOOD)]),  # a forced call ends with stop
         chat("c8", None, GOOD),
+        chat("c9", "stop", [{"type": "text", "text": GOOD}]),
+        chat("c10", "stop", [{"type": "refusal", "refusal": "no"}]),
+        {
+            **chat("c11", "stop"),
+            "response": {"status_code": 200, "body": {"choices": [{"text": GOOD, "finish_reason": "stop"}]}},
+        },
         responses("r1", "completed", {"type": "reasoning"}, message({"type": "output_text", "text": GOOD})),
         responses("r2", "incomplete", message({"type": "output_text", "text": "{"}), reason="max_output_tokens"),
         responses("r3", "completed", message({"type": "refusal", "refusal": "no"})),
@@ -91,9 +97,9 @@ def test_openai_batches_of_both_apis_with_the_error_file(workspace):
     workspace.load(files, references_of(workspace, *ids, "gone"), FIELDS)
     day = '"2024-03-01"'
     assert days(workspace) == {
-        **dict.fromkeys(("c1", "c5", "c7", "r1", "r4"), day),
+        **dict.fromkeys(("c1", "c5", "c7", "c9", "c11", "r1", "r4"), day),
         **dict.fromkeys(("c2", "r2"), "truncated"),
-        **dict.fromkeys(("c3", "c4", "r3"), "refused"),
+        **dict.fromkeys(("c3", "c4", "c10", "r3"), "refused"),
         **dict.fromkeys(("c6", "c8", "r5"), "unknown"),
         **dict.fromkeys(("r6", "e1", "e2"), "transport"),
         "gone": "missing",
@@ -250,6 +256,36 @@ def test_promptfoo_rows_fail_on_the_way_only_where_they_say_so(workspace):
         assert {row[3] for row in workspace.pairs() if row[0] == "total"} == {str(number) for number in range(7)}
 
 
+def test_a_tool_that_a_promptfoo_row_calls_is_its_payload(workspace):
+    """OpenAI's calls stand as a list, or in their message; Anthropic's blocks as JSON among the texts of a reply."""
+    block = json.dumps({"type": "tool_use", "id": "t", "name": "extract", "input": json.loads(GOOD)})
+    other = json.dumps({"type": "tool_use", "id": "u", "name": "log", "input": {}})
+    outputs = [
+        ([call(GOOD)], "tool_calls"),
+        ({"role": "assistant", "content": "I call it.", "tool_calls": [call(GOOD)]}, "tool_calls"),
+        ({"name": "extract", "arguments": GOOD}, "function_call"),
+        (f"I call it.\n\n{block}", "tool_calls"),
+        (block, "tool_use"),
+        (f"{block}\n\n{other}", "tool_calls"),
+        ([call(GOOD), call(GOOD)], "tool_calls"),
+        ("I call it.", "tool_calls"),
+        ([call(GOOD)], "length"),
+        (block, None),
+    ]
+    rows = [
+        {"testIdx": n, "promptIdx": 0, "vars": {}, "failureReason": 0, "response": {"output": o, "finishReason": f}}
+        for n, (o, f) in enumerate(outputs)
+    ]
+    name = workspace.json_lines("out.jsonl", rows)
+    ids = [str(n) for n in range(len(rows))]
+    workspace.load(name, references_of(workspace, *ids), FIELDS)
+    day = '"2024-03-01"'
+    expected = [day, day, day, day, day, "unknown", "unknown", "unknown", "truncated", "unknown"]
+    assert days(workspace) == dict(zip(ids, expected, strict=True))
+    workspace.load(name, references_of(workspace, *ids), FIELDS, tool="extract")
+    assert days(workspace)["5"] == day
+
+
 def test_providers_and_prompts_of_promptfoo_are_never_mixed(workspace):
     rows = [
         {
@@ -312,8 +348,11 @@ def test_langfuse_items(workspace):
         item("L3", GOOD),
         item("L4", None, level="ERROR", statusMessage="429"),
         item("L5", "{", "length"),
+        item("L6", {"role": "assistant", "content": None, "tool_calls": [call(GOOD)]}, "tool_calls"),
+        item("L7", {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}, "stop"),
     ]
     expected = {"L1": '"2024-03-01"', "L2": '"2024-03-01"', "L3": "unknown", "L4": "transport", "L5": "truncated"}
+    expected |= {"L6": '"2024-03-01"', "L7": "refused"}
     files = [
         workspace.json_lines("lines.jsonl", rows),
         workspace.write("array.json", json.dumps(rows, indent=1)),
@@ -341,6 +380,33 @@ def test_a_retry_is_no_new_case(workspace):
     plain = workspace.csv("p.csv", [{"case_id": case, "day": day, "total": "1"} for case, day in ("ax", "ay", "bz")])
     workspace.load(plain, references, FIELDS, attempts="last")
     assert days(workspace) == {"a": '"y"', "b": '"z"'}
+
+
+def test_a_retry_in_a_log_repeats_the_reference_and_must_repeat_the_same(workspace):
+    """Two lines of one test: promptfoo's vars hold the reference beside each answer."""
+
+    def row(output, day="2024-03-01"):
+        return {"testIdx": 0, "promptIdx": 0, "vars": {"day": day}, "failureReason": 0,
+                "response": {"output": output, "finishReason": "stop"}}  # fmt: skip
+
+    fields = {"day": {"type": "date", "reference_path": "vars.day"}}
+    name = workspace.json_lines("out.jsonl", [row({"day": "first"}), row({"day": "last"})])
+    for attempts in ("first", "last"):
+        workspace.load(name, name, fields, attempts=attempts)
+        assert days(workspace) == {"0": f'"{attempts}"'}
+        assert [row[3] for row in workspace.pairs()] == ['"2024-03-01"']
+        assert workspace.loaded.cases.expected == 1
+    with pytest.raises(LoadError, match="the id '0' occurs 2 times"):
+        workspace.load(name, name, fields)
+    other = workspace.json_lines("other.jsonl", [row({"day": "first"}), row({"day": "last"}, "2024-03-02")])
+    with pytest.raises(LoadError, match="case 0: the references differ"):
+        workspace.load(other, other, fields, attempts="last")
+    table = workspace.csv("both.csv", [{"case_id": "0", "day": "2024-03-0" + n, "gold": "2024-03-01"} for n in "12"])
+    workspace.load(table, table, {"day": {"type": "date", "reference_path": "gold"}}, attempts="last")
+    assert days(workspace) == {"0": '"2024-03-02"'}
+    repeated = workspace.csv("r.csv", [{"case_id": "0", "day": "2024-03-01"}] * 2)
+    with pytest.raises(LoadError, match=r"r\.csv.*: the id '0' occurs 2 times in the references"):
+        workspace.load(table, repeated, {"day": "date"}, attempts="last")
 
 
 def test_a_broken_log_is_named_with_the_record(workspace):

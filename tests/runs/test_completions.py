@@ -135,6 +135,21 @@ def test_the_gate_opens_by_the_specs_own_bounds(tmp_path, monkeypatch):
         auditor.run(spec(tmp_path, min_judged=3))
 
 
+def test_a_gate_that_is_closed_for_too_few_cases_has_an_incident_file_without_lines(tmp_path):
+    days = "case_id,day\n" + "".join(f"c{number},2024-03-01\n" for number in range(3))
+    for name in ("predictions.csv", "references.csv"):
+        (tmp_path / name).write_text(days)
+    (tmp_path / "parsers.py").write_text("from datetime import date\nday = date.fromisoformat\n")
+    (tmp_path / "audit.toml").write_text(
+        'name = "few"\n[cases]\npredictions = "predictions.csv"\nreferences = "references.csv"\n'
+        '[fields.day]\ntype = "date"\nreference = "typed"\n'
+        '[consumers.billing]\nadapter = "python"\nreads.day = "parsers:day"\n'
+    )
+    run = auditor.run(tmp_path / "audit.toml", probe="off")
+    assert (run.run.gate.open, run.run.gate.reason) == (False, "3 judged, fewer than 8")
+    assert (run.folder / "incident.jsonl").read_bytes() == b"", "every line is a case, and all three were judged"
+
+
 def test_a_reader_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(auditor.AuditorError, match=r"(?s)\[cases\] payload.*replies.py has no 'repyl'.*'reply'"):
@@ -167,3 +182,21 @@ def test_import_says_what_a_file_is(tmp_path):
     )
     wrong = CliRunner().invoke(app, ["import", str(tmp_path / "batch.jsonl"), "--format", "openai"])
     assert wrong.exit_code == 2 and "openai-batch" in wrong.output
+
+
+def test_import_shows_a_log_with_several_answers_to_a_case_and_what_to_choose(tmp_path):
+    """gsm8k writes two lines for each document by default, one for each filter."""
+    lines = [
+        {"doc_id": doc, "doc": {}, "target": "5", "resps": [[x]], "filtered_resps": ['{"total": 5}'], "filter": name}
+        for doc in range(3)
+        for name, x in (("strict-match", "a"), ("flexible-extract", "b"))
+    ]
+    (tmp_path / "samples_gsm8k.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shown = CliRunner().invoke(app, ["import", str(tmp_path / "samples_gsm8k.jsonl")])
+    assert shown.exit_code == 0, shown.output
+    said = " ".join(shown.output.split())
+    assert "samples_gsm8k.jsonl: lm-eval (lines) replies 6 of 3 cases ids 0, 1, 2" in said
+    assert 'choose [cases] filter = "strict-match" or "flexible-extract"; or arm = ["filter"], a column of each' in said
+    assert "outcomes unknown 6" in said and "fields total 6" in said, "a log without reasons shows its fields, too"
+    one = CliRunner().invoke(app, ["import", str(tmp_path / "samples_gsm8k.jsonl"), "--filter", "strict-match"])
+    assert "replies 3 of 3 cases" in " ".join(one.output.split()) and "choose" not in one.output

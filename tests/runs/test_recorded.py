@@ -217,6 +217,19 @@ def test_a_shape_of_which_some_strings_are_not_recorded_is_read_alike_as_far_as_
     assert alike["dd/dd/dddd"] is False
 
 
+def test_a_shape_of_which_nobody_has_a_whole_record_is_not_known_to_be_read_alike(workspace: Path) -> None:
+    write(workspace, "typed", dict.fromkeys(REFERENCES, "2024-03-05"), REFERENCES)
+    spec = (workspace / "audit.toml").read_text().replace('engine = "duckdb"', 'engine = "snowflake"')
+    (workspace / "audit.toml").write_text(spec.replace('"sql"', '"recorded"\nresults = "recorded/warehouse.csv"'))
+    text = (workspace / "audit.toml").read_text().replace("try_cast({value} as date)", "try_to_date({value})")
+    (workspace / "audit.toml").write_text(text)
+    run = auditor.run(workspace / "audit.toml", probe="off")
+    [row] = run.run.fields[0].shapes
+    assert (row.not_recorded, row.alike) == ({"warehouse": 6, "app": 6}, None)
+    assert json.loads(run.write(workspace / "r.json").read_text())["fields"][0]["shapes"][0]["alike"] is None
+    assert "<td>not known</td>" in run.write(workspace / "r.html").read_text()
+
+
 def test_a_file_written_by_hand_as_the_readme_shows_is_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

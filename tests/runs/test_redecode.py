@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -108,14 +109,15 @@ def test_a_parser_that_breaks_is_a_list_of_regressions(tmp_path):
     found, column = redecoded(workspace, run, code=0)
     # Neither string is right for anybody: dateutil takes the first for January, the second for the 13th.
     assert [one["raw"] for one in column["intended"]] == ['"01/03/2024"', '"13/03/2024"']
-    assert column["strings"] == {"same": 0, "finer": 2, "changed": 0, "lost": 2, "gained": 0, "never": 0}
+    assert column["strings"] == {"same": 0, "finer": 1, "changed": 0, "lost": 2, "gained": 0, "never": 0}
     day_first = "from dateutil.parser import parse\ndef day(text):\n    return parse(text, dayfirst=True)\n"
     workspace.write("parsers.py", day_first)
     found, column = redecoded(workspace, run, code=1)
     by_raw = {(one["role"], one["raw"]): one for one in column["regressions"]}
-    # Day first, dateutil reads 2024-03-01 as the 3rd of January: every reference and most predictions have moved.
-    assert by_raw["reference", '"2024-03-01"']["old_value"] == "datetime:2024-03-01T00:00:00"
-    assert by_raw["reference", '"2024-03-01"']["new_value"] == "datetime:2024-01-03T00:00:00"
+    # Day first, dateutil reads 2024-03-01 as the 3rd of January: most predictions have moved; references are typed.
+    assert by_raw["prediction", '"2024-03-01"']["old_value"] == "datetime:2024-03-01T00:00:00"
+    assert by_raw["prediction", '"2024-03-01"']["new_value"] == "datetime:2024-01-03T00:00:00"
+    assert {role for role, _ in by_raw} == {"prediction"}
     assert by_raw["prediction", '"01/03/2024"']["why"] == "accepted with another value"
     assert by_raw["prediction", '"01/03/2024"']["cases"] == ["C-001", "C-002"]
     assert by_raw["prediction", '"01/03/2024"']["turns"] == {"wrong to ok": 2}
@@ -164,10 +166,61 @@ def test_a_reference_that_is_no_longer_read_is_a_regression(tmp_path):
     assert found["new"]["redecoded_of"] == run.run.run_id
 
 
+def test_a_reference_that_no_consumer_is_sent_is_none_of_its_strings(tmp_path):
+    workspace, run = workspace_with(
+        tmp_path, dict.fromkeys(CASES, "1 March 2024"), "from dateutil.parser import parse as day\n"
+    )
+    workspace.write(
+        "parsers.py",
+        "from dateutil.parser import parse\ndef day(text):\n    if '-' in text:\n        raise ValueError(text)\n"
+        "    return parse(text)\n",
+    )
+    # References are typed: billing reads predictions alone, and all of them as before.
+    _, column = redecoded(workspace, run)
+    assert column["strings"] == {"same": 1, "finer": 0, "changed": 0, "lost": 0, "gained": 0, "never": 0}
+    assert column["regressions"] == [] and column["counts"]["regressions"] == 0
+
+
+def test_a_reference_belongs_to_the_consumer_that_decodes_it(tmp_path):
+    spec = SPEC.replace('"typed"', '"billing"') + '[consumers.ledger]\nadapter = "python"\nreads.day = "parsers:day"\n'
+    workspace = Workspace(tmp_path, spec, "from dateutil.parser import parse as day\n")
+    workspace.table("references.csv", dict.fromkeys(CASES, "1 March 2024"))
+    run = workspace.run(REFERENCES)
+    workspace.write(
+        "parsers.py", "from dateutil.parser import parse\ndef day(text):\n    return parse(text, yearfirst=True)\n"
+    )
+    columns = workspace.document("redecode", run.run.run_id, "--probe", "off")["columns"]
+    assert [(one["consumer"], one["strings"]["same"]) for one in columns] == [("billing", 2), ("ledger", 1)]
+
+
+def test_a_string_of_both_roles_is_one_string_and_a_row_for_each(tmp_path):
+    workspace = Workspace(tmp_path, SPEC.replace('"typed"', '"each"'), "from dateutil.parser import parse as day\n")
+    workspace.table("references.csv", REFERENCES | {"C-001": "2024-03-02"})
+    run = workspace.run(REFERENCES)
+    workspace.write(
+        "parsers.py", "from dateutil.parser import parse\ndef day(text):\n    return parse(text, dayfirst=True)\n"
+    )
+    _, column = redecoded(workspace, run, "-o", "r.md", "-o", "r.csv", code=1)
+    # Two strings, one of which stands on both sides; day first, dateutil reads both as days of other months.
+    assert column["strings"] == {"same": 0, "finer": 0, "changed": 2, "lost": 0, "gained": 0, "never": 0}
+    assert (column["counts"]["regressions"], column["rows"]["regressions"]) == (2, 3)
+    assert sorted((one["raw"], one["role"]) for one in column["regressions"]) == [
+        ('"2024-03-01"', "prediction"),
+        ('"2024-03-01"', "reference"),
+        ('"2024-03-02"', "reference"),
+    ]
+    page = (tmp_path / "r.md").read_text("utf-8")
+    assert page.startswith("## days: 2 regressions"), page
+    assert "| regression | role | before |" in page
+    assert page.count("| prediction |") == 1 and page.count("| reference |") == 2
+    with (tmp_path / "r.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["regressions"] for row in csv.DictReader(file)] == ["2"]
+
+
 def test_nothing_changed_and_again_of_again(tmp_path):
     workspace, run = workspace_with(tmp_path, {"C-001": "x"})
     found, column = redecoded(workspace, run)
-    assert (column["of_error_bar"], column["strings"]["same"], column["strings"]["never"]) == (0, 2, 1)
+    assert (column["of_error_bar"], column["strings"]["same"], column["strings"]["never"]) == (0, 1, 1)
     assert found["instrument"] == []
     again = workspace.document("redecode", found["new"]["run_id"], "--probe", "off")
     assert again["old"]["redecoded_of"] == run.run.run_id
@@ -226,7 +279,7 @@ def test_a_consumer_of_whole_payloads_that_is_new_does_not_disturb_the_others(tm
         "audit.toml", SPEC + '[consumers.api]\nadapter = "pydantic"\nmodel = "models:Row"\nreceives = "json"\n'
     )
     found, column = redecoded(workspace, run)
-    assert column["strings"] == {"same": 3, "finer": 0, "changed": 0, "lost": 0, "gained": 0, "never": 1}
+    assert column["strings"] == {"same": 2, "finer": 0, "changed": 0, "lost": 0, "gained": 0, "never": 1}
     assert [one["consumer"] for one in found["only_new"]] == ["api"]
 
 

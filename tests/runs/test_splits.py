@@ -79,6 +79,17 @@ def test_splits_must_not_overlap(tmp_path, monkeypatch):
         auditor.run(wrong, probe="off")
 
 
+@pytest.mark.parametrize("attempts", ["first", "last"])
+def test_an_attempt_that_is_not_graded_does_not_hide_that_splits_overlap(tmp_path, monkeypatch, attempts):
+    monkeypatch.chdir(tmp_path)
+    rows = [*ROWS, ("d1", "held-out", "Another text", "25.10", "25.10")]
+    again = spec(tmp_path, rows, on_references=False)
+    write(tmp_path, "r.csv", "case_id,total", [(row[0], row[4]) for row in ROWS])
+    again["cases"] = {**again["cases"], "attempts": attempts}
+    with pytest.raises(auditor.AuditorError, match=r"case d1: is in the splits dev and held-out"):
+        auditor.run(again, probe="off")
+
+
 def test_a_split_is_not_called_like_the_columns_of_all_cases(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [(row[0], "all" if row[1] == "dev" else row[1], *row[2:]) for row in ROWS]

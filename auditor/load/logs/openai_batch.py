@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from auditor.load.content_parts import content_of_reply
 from auditor.load.logs.reply import Reply, at, joined_texts, objects_of, text_at, tool_input
 
 _FIRST_ERROR_STATUS = 400
@@ -48,23 +49,25 @@ def _failure(record: str) -> str | None:
     return "no response" if at(record, "response", "body") is None else None
 
 
-def _of_chat(reply: Reply, body: str | None, tool: str | None) -> Reply:
-    choice = at(body, "choices", 0)
-    message = at(choice, "message")
+def calls_of(message: str | None) -> list[tuple[str, str | None]]:
+    """Give name and input of each tool that a chat message calls."""
     calls = [
         (text_at(call, "function", "name") or "", at(call, "function", "arguments"))
         for call in objects_of(at(message, "tool_calls"))
     ]
     if (call := at(message, "function_call")) is not None:
         calls.append((text_at(call, "name") or "", at(call, "arguments")))
-    text = at(message, "content")
-    if text is not None and text[:1] == "[":
-        text = joined_texts([text_at(part, "text") for part in objects_of(text)])
-    return with_tool(
-        replace(reply, finish=text_at(choice, "finish_reason"), refusal=text_at(message, "refusal"), text=text),
-        calls,
-        tool,
-    )
+    return calls
+
+
+def _of_chat(reply: Reply, body: str | None, tool: str | None) -> Reply:
+    choice = at(body, "choices", 0)
+    message = at(choice, "message")
+    # The older completions API has a text for a message.
+    content = content_of_reply(at(message, "content") if message is not None else at(choice, "text"))
+    refusal = text_at(message, "refusal") or content.refusal
+    finish = text_at(choice, "finish_reason")
+    return with_tool(replace(reply, finish=finish, refusal=refusal, text=content.text), calls_of(message), tool)
 
 
 def _of_responses(reply: Reply, body: str | None, tool: str | None) -> Reply:

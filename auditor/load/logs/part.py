@@ -46,7 +46,9 @@ _BATCH: Final = 1000
 _FINISH, _ERROR, _REFUSAL, _REPLY = "finish", "error", "refusal", "completion"
 
 #: Names under which a log's own values stand beside the members of a reference: no part of a payload.
-NAMED: Final = frozenset(("target", "metadata", "vars", "doc", "expected", "expectedOutput", "input"))
+NAMED: Final = frozenset(
+    ("target", "metadata", "vars", "doc", "expected", "expectedOutput", "experimentItemMetadata", "input")
+)
 
 
 def log_layout(spec: AuditSpec, role: Role, contract: Contract) -> Layout:
@@ -92,7 +94,10 @@ def read_replies(records: Records, cases: CasesSpec) -> Iterator[tuple[Reply, st
     What stands at the columns of the spec's arm is in `asked`, but for the names that a log has for it itself.
     """
     chosen = _chosen_of(records, cases) if records.log.format in _ANSWERED_SEVERAL_TIMES else cases.tool
-    replies = _REPLIES[records.log.format](iter(records), chosen)
+    if records.log.format == "promptfoo":
+        replies = promptfoo_replies(iter(records), chosen, cases.tool)
+    else:
+        replies = _REPLIES[records.log.format](iter(records), chosen)
     while True:
         try:
             reply = next(replies, None)
@@ -115,6 +120,18 @@ def _asked(records: Records, reply: Reply, columns: Sequence[str]) -> dict[str, 
     return own | {
         name: None if found is None or found[0] in "{[" else content_of(found) for name, found in others.items()
     }
+
+
+def answerers_of(records: Records) -> tuple[str, ...]:
+    """Name whose answers a log holds, where it has those of several to each case; LoadError where it is damaged."""
+    if records.log.format not in _ANSWERED_SEVERAL_TIMES:
+        return ()
+    _, name_of = _ANSWERED_SEVERAL_TIMES[records.log.format]
+    try:
+        names = tuple(dict.fromkeys(map(name_of, records)))
+    except (ValueError, RecursionError) as error:
+        raise records.broken(f"cannot be read: {error}") from error
+    return names if len(names) > 1 else ()
 
 
 def _chosen_of(records: Records, cases: CasesSpec) -> str | None:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from auditor.load.finish import TOOL_REASONS
+from auditor.load.logs.openai_batch import calls_of, with_tool
 from auditor.load.logs.reply import Reply, at, objects_of, reference_members, text_at
+from auditor.load.tokens import content_of
 
 _ERROR = "2"
 
@@ -33,7 +36,7 @@ def _provider(row: str) -> str | None:
     return text_at(row, "provider", "label") or text_at(row, "provider", "id") or text_at(row, "provider")
 
 
-def promptfoo_replies(rows: Iterator[str], chosen: str | None) -> Iterator[Reply]:
+def promptfoo_replies(rows: Iterator[str], chosen: str | None, tool: str | None = None) -> Iterator[Reply]:
     """Give the reply of each row of the chosen provider and prompt, or of the only ones there are."""
     for row in rows:
         if chosen is not None and arm_of(row) != chosen:
@@ -47,7 +50,35 @@ def promptfoo_replies(rows: Iterator[str], chosen: str | None) -> Iterator[Reply
             continue
         finish = text_at(response, "finishReason") or text_at(row, "finishReason")
         refusal = "refusal" if at(response, "isRefusal") == "true" else None
-        yield replace(reply, finish=finish, text=at(response, "output"), refusal=refusal)
+        output = at(response, "output")
+        calls = _calls(output, finish)
+        text = None if calls else output
+        yield with_tool(replace(reply, finish=finish, text=text, refusal=refusal), calls, tool)
+
+
+def _calls(output: str | None, finish: str | None) -> list[tuple[str, str | None]]:
+    """Give name and input of each tool that an output calls, as the providers of promptfoo write it."""
+    if output is None:
+        return []
+    if output[0] == '"':  # Anthropic's blocks are JSON, each a paragraph of the text
+        paragraphs = [part for part in content_of(output).split("\n\n") if part.startswith("{") and part.endswith("}")]
+        return [call for part in paragraphs if (call := _block(part)) is not None]
+    if output[0] == "[":
+        return calls_of(f'{{"tool_calls":{output}}}') if any(at(one, "function") for one in objects_of(output)) else []
+    if text_at(output, "role") == "assistant":
+        return calls_of(output)
+    block = _block(output)
+    if block is None and finish in TOOL_REASONS and at(output, "arguments") is not None:
+        block = (text_at(output, "name") or "", at(output, "arguments"))
+    return [] if block is None else [block]
+
+
+def _block(source: str) -> tuple[str, str | None] | None:
+    try:
+        is_call = text_at(source, "type") == "tool_use" and (at(source, "input") or "")[:1] == "{"
+    except (ValueError, RecursionError):  # a paragraph that only looks like an object
+        return None
+    return (text_at(source, "name") or "", at(source, "input")) if is_call else None
 
 
 def _references(row: str) -> dict[str, str]:

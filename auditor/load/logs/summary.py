@@ -14,7 +14,7 @@ from auditor.load.files import find_files, mistake
 from auditor.load.finish import TOOL_REASONS, outcome_of
 from auditor.load.json_lines import all_keys, members, read_chunks, read_records
 from auditor.load.layout import FINISH_NAMES
-from auditor.load.logs.part import read_replies
+from auditor.load.logs.part import ARMS_OF, answerers_of, read_replies
 from auditor.load.logs.recognise import Records, recognise
 from auditor.load.logs.reply import Reply
 from auditor.load.payload import braced_text, fenced_text
@@ -42,6 +42,8 @@ class LogSummary:
     answers: set[tuple[str, str | None]] = field(default_factory=set)  # ids, each with the arm that answers it
     asked: dict[str, Counter[str]] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
+    answerers: tuple[str, ...] = ()  # of a log with several answers to a case: one is chosen by `filter`
+    arms: tuple[str, ...] = ()  # or all are scored, each as the arm that these name
 
     @property
     def repeated(self) -> int:
@@ -56,6 +58,9 @@ def summarise(path: Path, cases: CasesSpec, named: LogFormat | None) -> LogSumma
     if log is None:
         return _plain(path, file.name, file.format, cases.id)
     found = LogSummary(file.name, log.format, log.shape)
+    if cases.filter is None and not cases.arm and (several := answerers_of(Records(file, log))):
+        found.answerers, found.arms = several, ARMS_OF[log.format]
+        cases = cases.model_copy(update={"arm": found.arms})
     for reply, case in read_replies(Records(file, log), cases):
         found.rows += 1
         found.ids[case] += 1
@@ -79,13 +84,14 @@ def _outcome(found: LogSummary, reply: Reply) -> str:
     if outcome == "judged" and (reply.finish or "").lower() in TOOL_REASONS and not reply.of_tool:
         outcome = "unknown"
     text = reply_text(reply.text)
-    if outcome != "judged" or text is None:
+    # A reply without a reason is not judged before the spec asserts one; what it holds is there to be seen.
+    if text is None or not (outcome == "judged" or (outcome == "unknown" and not reply.finish)):
         return "malformed" if outcome == "judged" else outcome
     objects = {"strict": text, "fenced": fenced_text(text), "the outermost braces": braced_text(text)}
     keys = {name: _keys(read) for name, read in objects.items()}
     found.readers.update(name for name, some in keys.items() if some is not None)
     found.payload_keys.update(next((some for some in keys.values() if some is not None), ()))
-    return "judged" if keys["strict"] is not None else "malformed"
+    return "malformed" if outcome == "judged" and keys["strict"] is None else outcome
 
 
 def _keys(text: str) -> tuple[str, ...] | None:

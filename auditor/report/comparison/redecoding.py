@@ -123,7 +123,7 @@ def _section(column: RedecodedColumn, limit: int) -> Section:
     counts = (f"{count:,} {_STRINGS[name]}" for name, count in column.strings.items() if count)
     facts.append(Fact("strings", ", ".join(counts) or "none"))
     tables = tuple(
-        _table(label, caption, getattr(column, name), column.counts[name], limit)
+        _table(label, caption, getattr(column, name), column.counts[name], column.rows[name], limit)
         for label, name, caption in _LISTS
         if getattr(column, name)
     )
@@ -135,15 +135,18 @@ def of_bar(part: float) -> str:
     return f"{percent(part)} %" if part < 10 else f"{part:,.0f} times the whole"
 
 
-def _table(label: str, caption: str, rows: Sequence[Rereading], count: int, limit: int) -> Table:
+def _table(label: str, caption: str, rows: Sequence[Rereading], strings: int, count: int, limit: int) -> Table:
+    """Give a row for each role of a string: `count` of them, of which `rows` are known and `limit` are shown."""
     in_json = "all" if count == len(rows) else f"the first {len(rows):,}"
+    listed_as = f"; {count:,} rows, one for each role of a string" if count != strings else ""
     more = f"; the first {limit:,}, {in_json} are in the json report" if count > limit else ""
     return Table(
-        f"{count:,} × {label}. {caption}{more}",
-        (label, "before", "now", "cases", "verdicts", "why"),
+        f"{strings:,} × {label}. {caption}{listed_as}{more}",
+        (label, "role", "before", "now", "cases", "verdicts", "why"),
         tuple(
             (
                 Data(one.raw),
+                one.role,
                 Data(one.old_value or one.old),
                 Data(_now(one)),
                 f"{one.count:,}: {listed(one.cases, one.count, 5)}",
