@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 from auditor.model.baseline import Entry, Said
 from auditor.service import bug_states
 from auditor.service.api.asking import Asked, bearer
-from auditor.service.bodies import BoundedRoute
+from auditor.service.api.bounded import BoundedRoute
+from auditor.service.api.documented import documented
 from auditor.service.forms import CHANGES
-from auditor.service.problems import documented
 from auditor.service.tokens import Token
 
 router = APIRouter(prefix="/api/v1/findings", tags=["findings"], route_class=BoundedRoute)

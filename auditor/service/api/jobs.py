@@ -13,11 +13,12 @@ from starlette.responses import Response
 
 from auditor.errors import StoreError
 from auditor.service.api.asking import Audit, Cursor, Limit, Submitter, Worked, cursor, position
+from auditor.service.api.documented import documented
 from auditor.service.api.job_models import JobOut, JobsPage, job_out
 from auditor.service.jobs.event_log import Event, Follower
 from auditor.service.jobs.job import Job, State, read_job, read_result, standing
 from auditor.service.jobs.working import Working
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 
 router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
 

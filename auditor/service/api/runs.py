@@ -17,9 +17,10 @@ from auditor.service.api.asking import (
     instant,
     position,
 )
+from auditor.service.api.documented import documented
 from auditor.service.api.models import DamagedOut, GateOut, RunDocument, RunOut, RunsPage
 from auditor.service.pages import named_run
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 from auditor.service.runs import Entry
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
