@@ -24,7 +24,7 @@ def bug(request: Request) -> Response:
     """Show a bug as of the run in which it was last seen."""
     asked, (audit, fingerprint) = workspace(request), said_in(request, "audit", "fingerprint")
     shelf, said = asked.runs.look(), asked.said()
-    seen = history.seen(shelf.of(audit)).get(fingerprint)
+    seen = history.seen(shelf.series(audit)).get(fingerprint) or history.seen(shelf.of(audit)).get(fingerprint)
     if seen is None:
         raise Refusal(404, f"no run of {audit} has a bug with the fingerprint {fingerprint}")
     whole = whole_run(asked, seen.last)
@@ -36,7 +36,7 @@ def bug(request: Request) -> Response:
         "group": Group(finding),
         "anchor": slug(finding.anchor),
         "seen": seen,
-        "state": said.state_of(finding, is_in_latest=seen.is_in_latest),
+        "state": said.state_of(finding, is_in_latest=seen.is_in_latest and not seen.last.record.redecoded_of),
         "said": said.entry(fingerprint),
         "bugs": said,
         "issue": issue_text(whole, finding),

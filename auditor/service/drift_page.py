@@ -61,14 +61,14 @@ def drift(request: Request) -> Response:
     shelf = asked.runs.look()
     before, after = (named_run(shelf, one) if one else None for one in (old, new))
     name = audit or (after or before or shelf.entries[0]).record.name if shelf.entries else audit
-    offered = list(shelf.of(name)[:OFFERED])
+    offered, later = list(shelf.of(name)[:OFFERED]), shelf.series(name)
     offered += [one for one in (before, after) if one is not None and one not in offered]
     shown: dict[str, Any] = {
         "shelf": shelf,
         "audit": name,
         "offered": offered,
-        "old": before or (offered[1] if len(offered) > 1 else None),
-        "new": after or (offered[0] if offered else None),
+        "old": before or (later[1] if len(later) > 1 else None),
+        "new": after or (later[0] if later else None),
         "common": bool(common),
         "split": bool(split),
         "refused": "",

@@ -25,7 +25,7 @@ def what_if(request: Request) -> Response:
     asked = workspace(request)
     audit, run, field, consumer, parser = said_in(request, "audit", "run", "field", "consumer", "parser")
     shelf = asked.runs.look()
-    name = audit or (shelf.audits[0] if shelf.audits else "")
+    name = audit or next((one for one in shelf.audits if shelf.series(one)), "")
     entry = named_run(shelf, run) if run else latest_run(asked, shelf, name).entry
     whole = whole_run(asked, entry)
     readers = _readers(whole)

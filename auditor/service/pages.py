@@ -45,7 +45,9 @@ def overview_of(asked: Workspace) -> Response:
     shelf, said = asked.runs.look(), asked.said()
     found = [asked.latest(shelf, name) for name in shelf.audits]
     audits = [_audit(latest, said) for latest in found if latest is not None]
-    return page("overview", {"shelf": shelf, "bugs": said, "audits": audits, "incident": history.incident})
+    without = [name for name, latest in zip(shelf.audits, found, strict=True) if latest is None]
+    shown = {"shelf": shelf, "bugs": said, "audits": audits, "without": without, "incident": history.incident}
+    return page("overview", shown)
 
 
 def _audit(latest: Latest, said: Said) -> dict[str, Any]:
@@ -87,6 +89,8 @@ def bugs(request: Request) -> Response:
     shelf, said = asked.runs.look(), asked.said()
     listed = []
     for name in [audit] if audit else shelf.audits:
+        if not audit and asked.latest(shelf, name) is None:
+            continue  # the overview says of it that it has none
         latest = latest_run(asked, shelf, name)
         rows = bug_rows(latest.run.findings, latest.entries, said)
         wanted = [
@@ -106,14 +110,15 @@ def run(request: Request) -> Response:
     shelf = asked.runs.look()
     entry = named_run(shelf, run_id)
     whole, of_audit = whole_run(asked, entry), shelf.of(entry.record.name)
-    place = of_audit.index(entry)
+    place, first = of_audit.index(entry), shelf.find(entry.record.redecoded_of)
+    before = first or next((one for one in of_audit[place + 1 :] if not one.record.redecoded_of), of_audit[0])
     shown = {
         **context(whole),
         "entry": entry,
         "incident": history.incident,
         # Those around it, and the one before it first.
         "offered": of_audit[max(0, place - OFFERED // 2) :][:OFFERED],
-        "before": of_audit[place + 1] if place + 1 < len(of_audit) else of_audit[0],
+        "before": before,
     }
     return page("run", shown)
 

@@ -81,9 +81,8 @@ def _of_run(asked: Workspace, audit: str, wanted: GateRequest, run_id: str | Non
 
 
 def _latest(shelf: Shelf, audit: str) -> Entry:
-    for entry in shelf.of(audit):
-        if not entry.record.redecoded_of:
-            return entry
+    if found := shelf.series(audit):
+        return found[0]
     raise Refusal(404, f"there is no run of an audit {audit} that can be read")
 
 
