@@ -73,7 +73,15 @@ def _day(text: str | None, today: date) -> date | None:
     try:
         return last_day(text, today)
     except ValueError as error:
-        raise Refusal(422, f"until {text}: {error}") from error
+        # What is no day never will be one; a day that is over was one, and stands against today's.
+        raise Refusal(409 if _is_day(text) else 422, f"until {text}: {error}") from error
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _change(asked: Workspace, change: Callable[[Baseline], Baseline]) -> Baseline:
