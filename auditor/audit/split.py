@@ -14,7 +14,7 @@ from auditor.model.drift import Drift
 from auditor.model.run import Run
 from auditor.spec.models import AuditSpec
 from auditor.store.reading import StoredRun, load_run
-from auditor.store.records import list_records
+from auditor.store.series import kept_records
 
 
 def decode_crossings(
@@ -51,7 +51,7 @@ def decode_crossings(
 
 def _stored(runs: Path, of: Run, by: Run) -> StoredRun | None:
     """Give a run that has read the outputs of one run with all parsers of another."""
-    for record in list_records(runs):
+    for record in (one.record for one in kept_records(runs)[0]):
         if record.redecoded_of == of.run_id:
             with suppress(StoreError):  # damaged since: it is decoded again
                 stored = load_run(runs / record.run_id, runs)

@@ -64,11 +64,11 @@ def show(
     from auditor.cli.terminal import show_finding
     from auditor.cli.workspace import runs_here
     from auditor.report.text import PROSE_LIMIT, visible
-    from auditor.store.records import list_records
+    from auditor.store.series import kept_records, series
 
     found, baseline = _found(run)
     [chosen] = _chosen([finding], found)
-    runs = list_records(runs_here())
+    runs = [one.record for one in series(kept_records(runs_here())[0])]
     seen = [one for one in runs if any(other.fingerprint == chosen.fingerprint for other in one.findings)]
     with readable_until_closed():
         show_finding(found, chosen)

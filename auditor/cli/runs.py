@@ -12,7 +12,7 @@ def runs() -> None:
     from auditor.cli.workspace import runs_here
     from auditor.report.text import visible
     from auditor.report.view import bugs_line
-    from auditor.store.reading import list_runs
+    from auditor.store.series import list_runs
 
     folder = runs_here()
     stored, damaged = list_runs(folder)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec as find_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,6 +14,9 @@ from auditor.cli.tokens import TokenFileOption
 
 if TYPE_CHECKING:
     from auditor.service.jobs.audits import ConfiguredAudit
+
+#: What the service loads when its API is first asked: who starts it is told at once where one is missing.
+LOADED_LATER: Final = ("fastapi", "prometheus_client", "sse_starlette")
 
 
 def serve(
@@ -46,6 +50,9 @@ def serve(
     from auditor.errors import AuditorError
 
     try:
+        for name in LOADED_LATER:
+            if find_module(name) is None:
+                raise ModuleNotFoundError(name=name)
         from auditor.service.jobs.audits import Allowed, HowToAudit
         from auditor.service.server import serve as serve_runs
     except ModuleNotFoundError as error:

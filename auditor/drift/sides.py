@@ -47,17 +47,28 @@ class Side:
 
 @contextmanager
 def opened(runs: Sequence[tuple[Name, StoredRun]]) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[Side]]]:
-    """Open runs side by side; StoreError names the one whose folder does not hold what it should."""
+    """Open runs side by side; StoreError names the one whose folder does not hold what it should, or goes meanwhile."""
     with ExitStack() as folders, closing(connect(open_spill(folders))) as connection:
         try:
             yield connection, [_open(connection, name, stored) for name, stored in runs]
         except (duckdb.Error, MemoryError, OSError) as error:
             lack = no_room(error)
+            if lack is None and isinstance(error, (duckdb.IOException, FileNotFoundError)):
+                raise _gone(runs, error) from error
             if lack is None:
                 raise
             raise AuditorError(
                 f"the runs could not be compared: {lack.cause}\n  seen:  {first_line(error)}\n  next:  {lack.step}"
             ) from error
+
+
+def _gone(runs: Sequence[tuple[Name, StoredRun]], error: Exception) -> StoreError:
+    """Say that files were there and are no more: who serves runs reads them while others remove some."""
+    named = " or ".join(dict.fromkeys(stored.run.run_id for _, stored in runs))
+    return StoreError(
+        f"run {named}: files of it were removed or changed while it was read\n"
+        f"  seen:  {first_line(error)}\n  next:  ask again; if it is gone, name another run"
+    )
 
 
 def _open(connection: duckdb.DuckDBPyConnection, name: Name, stored: StoredRun) -> Side:

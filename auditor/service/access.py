@@ -11,8 +11,8 @@ import uuid
 from collections.abc import Iterable
 from typing import Final
 
-from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auditor.errors import StoreError

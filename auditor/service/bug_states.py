@@ -54,7 +54,9 @@ def reopen(asked: Workspace, fingerprint: str, by: str) -> None:
 
 def last_seen(asked: Workspace, shelf: Shelf, audit: str | None, fingerprint: str) -> Finding:
     """Give a bug as of the latest run that has it, of any audit or of one."""
-    for entry in shelf.entries if audit is None else shelf.of(audit):
+    listed = shelf.entries if audit is None else shelf.of(audit)
+    # What a redecoding says of it counts where no other run has it.
+    for entry in sorted(listed, key=lambda one: bool(one.record.redecoded_of)):
         if any(one.fingerprint == fingerprint for one in entry.record.findings):
             try:
                 found = asked.runs.figures(entry).findings
@@ -71,7 +73,15 @@ def _day(text: str | None, today: date) -> date | None:
     try:
         return last_day(text, today)
     except ValueError as error:
-        raise Refusal(422, f"until {text}: {error}") from error
+        # What is no day never will be one; a day that is over was one, and stands against today's.
+        raise Refusal(409 if _is_day(text) else 422, f"until {text}: {error}") from error
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _change(asked: Workspace, change: Callable[[Baseline], Baseline]) -> Baseline:

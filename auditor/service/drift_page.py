@@ -7,20 +7,19 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fastapi import APIRouter
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from auditor.errors import Refused, StoreError
 from auditor.model.drift import Drift
-from auditor.service.pages import OFFERED, Asked, Name, named_run, whole_run
+from auditor.service.pages import OFFERED, named_run, said_in, whole_run, workspace
 from auditor.service.problems import Refusal
 from auditor.service.rendering import page
 from auditor.service.runs import Entry, Mark
 from auditor.service.turns import COMPARING
 from auditor.service.workspace import Workspace
 from auditor.store.reading import StoredRun
-
-router = APIRouter(include_in_schema=False)
 
 #: Comparisons that are kept, for whoever turns a page.
 KEPT: Final = 8
@@ -55,22 +54,21 @@ class _Answers:
 _ANSWERS: Final = _Answers()
 
 
-@router.get("/drift")
-def drift(
-    asked: Asked, audit: Name = "", old: Name = "", new: Name = "", common: Name = "", split: Name = ""
-) -> Response:
+def drift(request: Request) -> Response:
     """Show what changed between two runs, or offer the runs of an audit."""
+    asked = workspace(request)
+    audit, old, new, common, split = said_in(request, "audit", "old", "new", "common", "split")
     shelf = asked.runs.look()
     before, after = (named_run(shelf, one) if one else None for one in (old, new))
     name = audit or (after or before or shelf.entries[0]).record.name if shelf.entries else audit
-    offered = list(shelf.of(name)[:OFFERED])
+    offered, later = list(shelf.of(name)[:OFFERED]), shelf.series(name)
     offered += [one for one in (before, after) if one is not None and one not in offered]
     shown: dict[str, Any] = {
         "shelf": shelf,
         "audit": name,
         "offered": offered,
-        "old": before or (offered[1] if len(offered) > 1 else None),
-        "new": after or (offered[0] if offered else None),
+        "old": before or (later[1] if len(later) > 1 else None),
+        "new": after or (later[0] if later else None),
         "common": bool(common),
         "split": bool(split),
         "refused": "",
@@ -112,3 +110,6 @@ def _compare(asked: Workspace, old: StoredRun, new: StoredRun, *, common: bool, 
     *_, found = decode_crossings(old, new, asked.runs.folder, None, None, common=common)
     assert isinstance(found, Drift)
     return found
+
+
+ROUTES: Final = (Route("/drift", drift),)

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from fastapi import APIRouter
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from auditor.errors import AuditorError, StoreError
 from auditor.model.exchange import Exchanged
 from auditor.model.run import Run
 from auditor.report.comparison.figures import p_value, points, points_between
-from auditor.service.pages import Asked, Name, latest_run, named_run, whole_run
+from auditor.service.pages import latest_run, named_run, said_in, whole_run, workspace
 from auditor.service.problems import Refusal
 from auditor.service.rendering import page
 from auditor.service.runs import Entry
 from auditor.service.turns import COMPARING
 from auditor.store.reading import StoredRun
 
-router = APIRouter(include_in_schema=False)
 
-
-@router.get("/what-if")
-def what_if(
-    asked: Asked, audit: Name = "", run: Name = "", field: Name = "", consumer: Name = "", parser: Name = ""
-) -> Response:
+def what_if(request: Request) -> Response:
     """Show a column as it would read, or every column of a field; or offer fields and consumers of a run."""
+    asked = workspace(request)
+    audit, run, field, consumer, parser = said_in(request, "audit", "run", "field", "consumer", "parser")
     shelf = asked.runs.look()
-    name = audit or (shelf.audits[0] if shelf.audits else "")
+    name = audit or next((one for one in shelf.audits if shelf.series(one)), "")
     entry = named_run(shelf, run) if run else latest_run(asked, shelf, name).entry
     whole = whole_run(asked, entry)
     readers = _readers(whole)
@@ -78,3 +76,6 @@ def _exchanged(
 
     with COMPARING.one("compare runs"):
         return exchange(StoredRun(run, entry.path.parent), field, consumers, parser)
+
+
+ROUTES: Final = (Route("/what-if", what_if),)

@@ -9,10 +9,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from typing import Annotated, Final
+from collections.abc import Callable
+from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from auditor.service.bodies import read_body
 from auditor.service.problems import Refusal
@@ -25,6 +29,9 @@ CHANGES: Final[Role] = "admin"
 ASKS: Final[Role] = "submit"
 
 MOST_FIELDS: Final = 20
+
+#: A form that was sent, by the names of its fields.
+Fields = dict[str, str]
 
 _AGAIN: Final = "load the page anew, and send its form again"
 
@@ -61,17 +68,16 @@ def seal(request: Request, needed: Role = CHANGES) -> str:
     return seals.seal(request) if token is None or token.allows(needed) else ""
 
 
-async def change(request: Request) -> dict[str, str]:
-    """Give the fields of a form that changes something."""
-    return await _sent(request, CHANGES)
+def form_route(path: str, needed: Role, answer: Callable[[Request, Fields], Response]) -> Route:
+    """Give the path to which a form of ours is sent by who has a role; `answer` is given its fields."""
+
+    async def taken(request: Request) -> Response:
+        return await run_in_threadpool(answer, request, await _sent(request, needed))
+
+    return Route(path, taken, methods=["POST"])
 
 
-async def question(request: Request) -> dict[str, str]:
-    """Give the fields of a form that has consumers read something."""
-    return await _sent(request, ASKS)
-
-
-async def _sent(request: Request, needed: Role) -> dict[str, str]:
+async def _sent(request: Request, needed: Role) -> Fields:
     """Give the fields of a form that may be followed; a refusal says why it may not."""
     if not _is_from_here(request):
         raise Refusal(403, "this form was not sent by a page of this service; programs use the API under /api/v1")
@@ -92,10 +98,6 @@ async def _sent(request: Request, needed: Role) -> dict[str, str]:
     if not seals.fits(request, fields.get("seal", "")):
         raise Refusal(403, f"the form is from before the service was started, or from another holder; {_AGAIN}")
     return {name: value.replace("\r\n", "\n") for name, value in fields.items()}
-
-
-Sent = Annotated[dict[str, str], Depends(change)]
-Question = Annotated[dict[str, str], Depends(question)]
 
 
 def _is_from_here(request: Request) -> bool:

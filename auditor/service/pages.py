@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from auditor.errors import StoreError
 from auditor.model.run import SEVERITIES, Run
@@ -19,12 +20,8 @@ from auditor.service.rendering import asset, page
 from auditor.service.runs import Entry, Shelf
 from auditor.service.workspace import STATES, Latest, Said, Workspace, bug_rows
 
-router = APIRouter(include_in_schema=False)
-
 #: Runs on one page of the list, and those that a form offers.
 PAGE, OFFERED = 50, 200
-
-Name = Annotated[str, Query()]
 
 
 def workspace(request: Request) -> Workspace:
@@ -33,16 +30,24 @@ def workspace(request: Request) -> Workspace:
     return found
 
 
-Asked = Annotated[Workspace, Depends(workspace)]
+def said_in(request: Request, *names: str) -> tuple[str, ...]:
+    """Give parameters of a page's address; those that it has not are empty."""
+    return tuple(request.query_params.get(name, "") for name in names)
 
 
-@router.get("/")
-def overview(asked: Asked) -> Response:
+def overview(request: Request) -> Response:
+    """Show the latest run of each audit."""
+    return overview_of(workspace(request))
+
+
+def overview_of(asked: Workspace) -> Response:
     """Show, for each audit, its fields by consumer in the latest run, and how they came to it."""
     shelf, said = asked.runs.look(), asked.said()
     found = [asked.latest(shelf, name) for name in shelf.audits]
     audits = [_audit(latest, said) for latest in found if latest is not None]
-    return page("overview", {"shelf": shelf, "bugs": said, "audits": audits, "incident": history.incident})
+    without = [name for name, latest in zip(shelf.audits, found, strict=True) if latest is None]
+    shown = {"shelf": shelf, "bugs": said, "audits": audits, "without": without, "incident": history.incident}
+    return page("overview", shown)
 
 
 def _audit(latest: Latest, said: Said) -> dict[str, Any]:
@@ -62,10 +67,10 @@ def _audit(latest: Latest, said: Said) -> dict[str, Any]:
     }
 
 
-@router.get("/runs")
-def runs(asked: Asked, audit: Name = "", after: Name = "") -> Response:
+def runs(request: Request) -> Response:
     """List the runs, newest first."""
-    shelf = asked.runs.look()
+    audit, after = said_in(request, "audit", "after")
+    shelf = workspace(request).runs.look()
     listed = list(shelf.of(audit) if audit else shelf.entries)
     ids = [entry.run_id for entry in listed]
     start = ids.index(after) + 1 if after in ids else 0
@@ -77,12 +82,15 @@ def runs(asked: Asked, audit: Name = "", after: Name = "") -> Response:
     )
 
 
-@router.get("/bugs")
-def bugs(asked: Asked, audit: Name = "", severity: Name = "", state: Name = "") -> Response:
+def bugs(request: Request) -> Response:
     """List the bugs in the latest run of each audit."""
+    asked = workspace(request)
+    audit, severity, state = said_in(request, "audit", "severity", "state")
     shelf, said = asked.runs.look(), asked.said()
     listed = []
     for name in [audit] if audit else shelf.audits:
+        if not audit and asked.latest(shelf, name) is None:
+            continue  # the overview says of it that it has none
         latest = latest_run(asked, shelf, name)
         rows = bug_rows(latest.run.findings, latest.entries, said)
         wanted = [
@@ -96,27 +104,28 @@ def bugs(asked: Asked, audit: Name = "", severity: Name = "", state: Name = "") 
     )
 
 
-@router.get("/run")
-def run(asked: Asked, id: Name = "") -> Response:
+def run(request: Request) -> Response:
     """Show a run as its report does."""
+    asked, (run_id,) = workspace(request), said_in(request, "id")
     shelf = asked.runs.look()
-    entry = named_run(shelf, id)
+    entry = named_run(shelf, run_id)
     whole, of_audit = whole_run(asked, entry), shelf.of(entry.record.name)
-    place = of_audit.index(entry)
+    place, first = of_audit.index(entry), shelf.find(entry.record.redecoded_of)
+    before = first or next((one for one in of_audit[place + 1 :] if not one.record.redecoded_of), of_audit[0])
     shown = {
         **context(whole),
         "entry": entry,
         "incident": history.incident,
         # Those around it, and the one before it first.
         "offered": of_audit[max(0, place - OFFERED // 2) :][:OFFERED],
-        "before": of_audit[place + 1] if place + 1 < len(of_audit) else of_audit[0],
+        "before": before,
     }
     return page("run", shown)
 
 
-@router.get("/field")
-def field(asked: Asked, audit: Name = "", field: Name = "") -> Response:
+def field(request: Request) -> Response:
     """Show a field: its columns side by side, shapes, disagreements, environments, and the runs before."""
+    asked, (audit, field) = workspace(request), said_in(request, "audit", "field")
     shelf, said = asked.runs.look(), asked.said()
     latest = latest_run(asked, shelf, audit)
     whole = whole_run(asked, latest.entry)
@@ -164,9 +173,9 @@ def _history(entries: tuple[Entry, ...], trends: dict[str, history.Trend]) -> li
     return rows
 
 
-@router.get("/consumer")
-def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
+def consumer(request: Request) -> Response:
     """Show a consumer: its fields, what it does not accept, what it reads that others do not, its versions."""
+    asked, (audit, consumer) = workspace(request), said_in(request, "audit", "consumer")
     shelf, said = asked.runs.look(), asked.said()
     latest = latest_run(asked, shelf, audit)
     whole = whole_run(asked, latest.entry)
@@ -195,9 +204,9 @@ def consumer(asked: Asked, audit: Name = "", consumer: Name = "") -> Response:
     return page("consumer", {**shown, "incident": history.incident}, headers=HEADERS)
 
 
-@router.get("/assets/{name}")
-def assets(name: str) -> Response:
+def assets(request: Request) -> Response:
     """Give what pages load."""
+    name: str = request.path_params["name"]
     found = asset(name)
     if found is None:
         raise Refusal(404, f"there is no asset {name}")
@@ -229,3 +238,14 @@ def named_run(shelf: Shelf, run_id: str) -> Entry:
                 raise Refusal(409, f"run {run_id} is damaged: {one.reason}")
         raise Refusal(404, f"there is no run {run_id}")
     return entry
+
+
+ROUTES: Final = (
+    Route("/", overview),
+    Route("/runs", runs),
+    Route("/bugs", bugs),
+    Route("/run", run),
+    Route("/field", field),
+    Route("/consumer", consumer),
+    Route("/assets/{name}", assets),
+)

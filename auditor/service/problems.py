@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
@@ -18,14 +17,7 @@ from auditor.report.text import WHOLE, visible
 MEDIA_TYPE: Final = "application/problem+json"
 
 
-class Problem(BaseModel):
-    """Why a request was not answered."""
-
-    type: str = Field(description="What kind of problem it is.", examples=["about:blank"])
-    title: str = Field(description="The kind in words.", examples=["Not Found"])
-    status: int = Field(description="The status of the answer.", examples=[404])
-    detail: str = Field(description="What was seen, and what to do.", examples=["there is no run 2024-x"])
-    request_id: str = Field(description="The id of the request, as in the logs.", examples=["5f0c1d"])
+Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 
 
 class Refusal(HTTPException):
@@ -35,24 +27,12 @@ class Refusal(HTTPException):
         super().__init__(status, detail, headers)
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Give the problems that a path of the API may answer with, besides those of every one."""
-    return {
-        status: {
-            "description": HTTPStatus(status).phrase,
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-        }
-        for status in sorted({400, 401, 403, 421, 503, *statuses})
-    }
-
-
 def problem(request_id: str, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
     """Give the document of a problem."""
     known = {one.value: one.phrase for one in HTTPStatus}
-    body = Problem(
-        type="about:blank", title=known.get(status, "Error"), status=status, detail=detail, request_id=request_id
-    )
-    return JSONResponse(body.model_dump(), status, headers, MEDIA_TYPE)
+    title = known.get(status, "Error")
+    body = {"type": "about:blank", "title": title, "status": status, "detail": detail, "request_id": request_id}
+    return JSONResponse(body, status, headers, MEDIA_TYPE)
 
 
 def answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
@@ -88,13 +68,6 @@ def _methods(request: Request) -> list[str]:
     return sorted(found)
 
 
-async def invalid(request: Request, error: Exception) -> Response:
-    """Answer a request whose parameters are not what the API documents."""
-    assert isinstance(error, RequestValidationError)
-    said = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
-    return answer(request, 422, "; ".join(said))
-
-
 async def failed(request: Request, error: Exception) -> Response:
     """Answer what cannot be read from the disk right now."""
     assert isinstance(error, AuditorError)
@@ -104,3 +77,11 @@ async def failed(request: Request, error: Exception) -> Response:
 async def crashed(request: Request, error: Exception) -> Response:
     """Answer a bug of ours, whose place is in the log."""
     return answer(request, 500, "this is a bug of the auditor; its log has the place under the id of this request")
+
+
+#: What answers an error that nothing else did.
+HANDLERS: Final[dict[int | type[Exception], Handler]] = {
+    HTTPException: refused,
+    AuditorError: failed,
+    Exception: crashed,
+}

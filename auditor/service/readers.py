@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from fastapi import Request
+from starlette.requests import Request
 
 from auditor.errors import AuditorError, InternalError
 from auditor.model.reading import Reading

@@ -14,6 +14,7 @@ from auditor.errors import StoreError
 from auditor.model.run import Run
 from auditor.store.reading import read_run
 from auditor.store.records import RunRecord, read_figures, read_record
+from auditor.store.series import newest_first, series
 
 #: Whole runs that are kept, and runs without their evidence: one of each audit is asked for again and again.
 WHOLE = 8
@@ -33,6 +34,11 @@ class Entry:
     path: Path
     mark: Mark
     record: RunRecord
+
+    @property
+    def written(self) -> int:
+        """Give when it was written, in nanoseconds."""
+        return self.mark[0]
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,14 @@ class Shelf:
     def of(self, audit: str) -> tuple[Entry, ...]:
         """Give the runs of an audit, newest first."""
         return tuple(entry for entry in self.entries if entry.record.name == audit)
+
+    def series(self, audit: str) -> tuple[Entry, ...]:
+        """Give the runs of an audit that follow each other, the latest first: without redecodings."""
+        return tuple(series(self.of(audit)))
+
+    def around(self, entry: Entry) -> tuple[Entry, ...]:
+        """Give the runs that one stands among: the series of its audit, and itself where it is a redecoding."""
+        return tuple(one for one in self.of(entry.record.name) if one is entry or not one.record.redecoded_of)
 
     def find(self, run_id: str) -> Entry | None:
         """Give a run by its id, which is the name of its folder."""
@@ -127,8 +141,7 @@ def _marks(folder: Path) -> dict[str, Mark | None]:
 
 
 def _shelf(found: list[Entry | Damaged]) -> Shelf:
-    entries = [one for one in found if isinstance(one, Entry)]
-    entries.sort(key=lambda entry: (entry.record.created_at, entry.run_id), reverse=True)
+    entries = newest_first(one for one in found if isinstance(one, Entry))
     damaged = [one for one in found if isinstance(one, Damaged)]
     return Shelf(tuple(entries), tuple(sorted(damaged, key=lambda one: one.run_id)))
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from auditor.errors import AuditorError, SpecError
-from auditor.service.forms import ASKS, Question, seal
-from auditor.service.pages import Asked, Name
+from auditor.service.forms import ASKS, Fields, form_route, seal
+from auditor.service.pages import said_in, workspace
 from auditor.service.problems import Refusal
-from auditor.service.readers import Readers, readers
+from auditor.service.readers import readers
 from auditor.service.rendering import page
 from auditor.service.workspace import Workspace
 
 if TYPE_CHECKING:
     from auditor.probe import Level
     from auditor.spec.models import AuditSpec
-
-router = APIRouter(include_in_schema=False)
 
 #: Characters of a string.
 LONGEST: Final = 4000
@@ -33,15 +32,14 @@ _LEVELS: Final[dict[Level, str]] = {
 }
 
 
-@router.get("/try")
-def form(request: Request, asked: Asked, audit: Name = "", field: Name = "") -> Response:
+def offer(request: Request) -> Response:
     """Offer the fields of a spec."""
-    return page("try", _offered(request, asked, audit, field))
+    return page("try", _offered(request, workspace(request), *said_in(request, "audit", "field")))
 
 
-@router.post("/try")
-def answer(request: Request, asked: Asked, by: Annotated[Readers, Depends(readers)], form: Question) -> Response:
+def answer(request: Request, form: Fields) -> Response:
     """Show what the consumers make of a string."""
+    asked = workspace(request)
     audit, field, text = (form.get(name, "") for name in ("audit", "field", "text"))
     is_json = form.get("json") == "1"
     probe = next((one for one in _LEVELS if one == form.get("probe")), _FULL)
@@ -54,7 +52,7 @@ def answer(request: Request, asked: Asked, by: Annotated[Readers, Depends(reader
     if len(text) > LONGEST:
         raise Refusal(422, f"the string has {len(text):,} characters; {LONGEST:,} are the most")
     try:
-        tried = by.read(shown["audit"], asked.specs[shown["audit"]], field, [(text, is_json)], probe)
+        tried = readers(request).read(shown["audit"], asked.specs[shown["audit"]], field, [(text, is_json)], probe)
     except AuditorError as error:
         return page("try", shown | {"mistake": str(error)})
     return page("try", shown | {"tried": tried})
@@ -92,3 +90,6 @@ def _read(spec: Path) -> tuple[AuditSpec | None, str]:
         return read_spec(spec), ""
     except SpecError as error:
         return None, str(error)
+
+
+ROUTES: Final = (Route("/try", offer), form_route("/try", ASKS, answer))

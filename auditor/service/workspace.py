@@ -105,8 +105,8 @@ class Workspace:
             return Said(Baseline(), today, str(error))
 
     def latest(self, shelf: Shelf, audit: str) -> Latest | None:
-        """Give the latest run of an audit; None where no run of it can be read."""
-        entries, unreadable = shelf.of(audit), ""
+        """Give the latest run of an audit, with those before it; None where no run of it can be read."""
+        entries, unreadable = shelf.series(audit), ""
         for entry in entries:
             try:
                 return Latest(audit, entry, self.runs.figures(entry), entries, unreadable)

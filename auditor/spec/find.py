@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from auditor.errors import Mistake, NoSpecError
-from auditor.spec.models import AuditSpec
+
+if TYPE_CHECKING:
+    from auditor.spec.models import AuditSpec
 
 SPEC_NAME = "audit.toml"
 
@@ -30,7 +32,7 @@ def find_spec(path: Path | None = None, *, start: Path | None = None) -> Path:
 
 def runs_folder(spec: AuditSpec | Path) -> Path:
     """Give the folder of the runs of a spec (or of its file): beside the pyproject.toml above it, else beside it."""
-    folder = spec.folder if isinstance(spec, AuditSpec) else spec.absolute().parent
+    folder = spec.absolute().parent if isinstance(spec, Path) else spec.folder
     project = nearest_pyproject(folder)
     return (project.parent if project else folder) / ".auditor" / "runs"
 

@@ -33,7 +33,9 @@ def find_run(run: str | Path, runs_folder: Path) -> Path:
         return path
     ids = [folder.name for folder in folders_of_runs(runs_folder)]
     if str(run) == "latest" and ids:
-        return runs_folder / max(ids)  # an id starts with its time
+        from auditor.store.series import latest_run  # which reads runs as this does
+
+        return latest_run(runs_folder)
     starting = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
     if len(starting) == 1:
         return runs_folder / starting[0]
@@ -71,17 +73,6 @@ def read_run(path: Path) -> Run:
         return from_document(document)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{path}: the document is not a whole run: {type(error).__name__}: {error}") from error
-
-
-def list_runs(runs_folder: Path) -> tuple[list[StoredRun], list[StoreError]]:
-    """Give all runs, newest first, and what is wrong with those that cannot be read."""
-    runs, errors = [], []
-    for folder in folders_of_runs(runs_folder):
-        try:
-            runs.append(StoredRun(read_run(folder / "run.json"), folder))
-        except StoreError as error:
-            errors.append(error)
-    return sorted(runs, key=lambda stored: (stored.run.created_at, stored.run.run_id), reverse=True), errors
 
 
 def folders_of_runs(runs_folder: Path) -> Iterator[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import msgspec
 from auditor.errors import StoreError
 from auditor.model.document import from_document
 from auditor.model.run import SCHEMA, Run, Severity
-from auditor.store.reading import folders_of_runs, read_run
+from auditor.store.reading import read_run
 
 
 class GateRecord(msgspec.Struct, frozen=True, gc=False):
@@ -125,15 +124,6 @@ def _record_of(run: Run) -> RunRecord:
         GateRecord(run.gate.open, run.gate.reason) if run.gate else None,
         run.redecoded_of,
     )
-
-
-def list_records(runs_folder: Path) -> list[RunRecord]:
-    """Give all runs that can be read, newest first."""
-    found = []
-    for folder in folders_of_runs(runs_folder):
-        with suppress(StoreError):
-            found.append(read_record(folder / "run.json"))
-    return sorted(found, key=lambda record: (record.created_at, record.run_id), reverse=True)
 
 
 def read_figures(path: Path) -> Run:

@@ -74,3 +74,8 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
 def test_workers_start_before_the_database_is_imported() -> None:
     heavy, _ = loaded_by("import auditor.audit.starting, auditor.spec.read")
     assert heavy == ["msgspec"]
+
+
+def test_the_service_shows_pages_before_the_framework_of_its_api_is_loaded() -> None:
+    code = "import auditor.service.server; assert not {'pydantic', 'prometheus_client'} & set(sys.modules)"
+    assert loaded_by(code)[0] == ["jinja2", "msgspec", "uvicorn"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from auditor.service.tokens import TokenFile, holder, new_token, read_tokens, wr
 from auditor.service.workspace import Workspace
 from auditor.store.reading import read_run
 from auditor.store.records import ColumnRecord, read_figures, read_record
+from auditor.store.series import latest_run
 
 REPORT = Path(__file__).parents[2] / "reports" / "contracts.json"
 
@@ -74,6 +76,54 @@ def test_a_run_whose_names_are_half_of_a_pair_is_read(tmp_path: Path) -> None:
     path.write_text(REPORT.read_text().replace('"name": "contracts"', '"name": "\\ud800"'))
     assert read_record(path).name == "\ud800"
     assert Runs(tmp_path).look().audits == ("\ud800",)
+
+
+def test_a_redecoding_is_no_point_of_the_trend_and_never_the_latest(tmp_path: Path) -> None:
+    """It reads old outputs with other parsers: what it says is no later state of what the model writes."""
+    bug = {"code": "unstable", "severity": "high", "fingerprint": "f1"}
+    stored(tmp_path, "20240101T000000Z-a", columns=[column(9)], findings=[bug])
+    stored(tmp_path, "20240102T000000Z-b", columns=[column(8)])
+    stored(tmp_path, "20240103T000000Z-c", columns=[column(1)], findings=[bug], redecoded_of="20240101T000000Z-a")
+    shelf = Runs(tmp_path).look()
+    assert [one.run_id[-1] for one in shelf.series("contracts")] == ["b", "a"]
+    assert latest_run(tmp_path).name == "20240102T000000Z-b"
+    assert trends(shelf.series("contracts"))["total", "billing"].text == "90.0 → 80.0 over 2 runs"
+    assert not seen(shelf.series("contracts"))["f1"].is_in_latest
+    assert [one.run_id[-1] for one in shelf.of("contracts")] == ["c", "b", "a"]
+    assert [one.run_id[-1] for one in shelf.around(shelf.entries[0])] == ["c", "b", "a"]
+    assert [one.run_id[-1] for one in shelf.around(shelf.entries[1])] == ["b", "a"]
+
+
+def test_of_two_runs_of_one_second_the_latest_is_the_one_that_was_written_last(tmp_path: Path) -> None:
+    """Their ids end with a digest, which says nothing of time."""
+    second = "2024-01-01T00:00:00+00:00"
+    for number, name in enumerate(("20240101T000000Z-f", "20240101T000000Z-0", "20240101T000000Z-7")):
+        path = stored(tmp_path, name, created_at=second)
+        os.utime(path, ns=(number, number))
+    assert latest_run(tmp_path).name == "20240101T000000Z-7"
+    assert [one.run_id[-1] for one in Runs(tmp_path).look().series("contracts")] == ["7", "0", "f"]
+
+
+def test_the_latest_run_is_not_one_before_a_damaged_one(tmp_path: Path) -> None:
+    stored(tmp_path, "20240102T000000Z-b")
+    stored(tmp_path, "20240101T000000Z-a").write_text("{")
+    assert latest_run(tmp_path).name == "20240102T000000Z-b"
+    stored(tmp_path, "20240103T000000Z-c").write_text("{")
+    with pytest.raises(StoreError, match="20240103T000000Z-c"):
+        latest_run(tmp_path)
+
+
+def test_where_there_are_redecodings_alone_there_is_no_latest_run(tmp_path: Path) -> None:
+    stored(tmp_path, "20240103T000000Z-c", redecoded_of="gone")
+    with pytest.raises(StoreError, match="1 that decode another one's outputs again"):
+        latest_run(tmp_path)
+
+
+def test_a_folder_of_another_name_is_as_old_as_its_run(tmp_path: Path) -> None:
+    """Somebody keeps a run by renaming it: no letter makes it the latest."""
+    stored(tmp_path, "kept-before-the-move", created_at="2024-01-01T00:00:00+00:00")
+    stored(tmp_path, "20240102T000000Z-b", created_at="2024-01-02T00:00:00+00:00")
+    assert latest_run(tmp_path).name == "20240102T000000Z-b"
 
 
 def test_a_closed_gate_is_an_incident_and_no_point(tmp_path: Path) -> None:

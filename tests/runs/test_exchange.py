@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from auditor.drift.exchange import exchange
+from auditor.drift.sides import opened
 from auditor.errors import AuditorError, StoreError
 from auditor.store.reading import StoredRun
 from tests.comparisons import Workspace
@@ -245,3 +247,15 @@ def test_each_arm_has_a_column_of_its_own(tmp_path: Path) -> None:
     assert (large.suppressed, large.paired is None) == ("", False)
     assert small.after.blocked_by == {"missing": 1}
     assert (small.suppressed, small.paired) == ("3 judged, fewer than 4", None)
+
+
+def test_a_run_that_goes_while_it_is_read_is_named(tmp_path: Path) -> None:
+    """Somebody removes the folder between two queries: no bug of ours, and not what was to be shown."""
+    done = workspace(tmp_path, "typed").run()
+    assert done.folder is not None
+    with (
+        pytest.raises(StoreError, match=rf"run {done.run.run_id}.* while it was read"),
+        opened([("old", StoredRun(done.run, done.folder))]) as (connection, _),
+    ):
+        shutil.rmtree(done.folder)
+        connection.execute("SELECT count(prediction), count(v0) FROM old.cases, old.outcomes").fetchall()

@@ -45,6 +45,10 @@ class Client:
         """Ask for a path."""
         return self.service.get(path, method, **self.headers, **headers)
 
+    def post(self, path: str, body: object = None) -> Answer:
+        """Send a document."""
+        return self.service.post(path, body, **self.headers)
+
     def submit(self, text: str | bytes, query: str = "", kind: str = "text/csv") -> Answer:
         """Submit predictions."""
         data = text.encode() if isinstance(text, str) else text

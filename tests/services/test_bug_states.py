@@ -109,7 +109,7 @@ def test_a_form_writes_what_the_command_writes(service: Served, workspace: Path,
         ({"reason": " \n"}, 422, "the reason is empty"),
         ({"reason": "x" * 2001}, 422, "2,000 are the most"),
         ({"reason": "x" * 70_000}, 413, "longer than 65,536 bytes"),
-        ({"until": "2020-01-01"}, 422, "that day is over"),
+        ({"until": "2020-01-01"}, 409, "that day is over"),
         ({"until": "31.12.2030"}, 422, "write it as 2030-12-31"),
         ({"state": "new"}, 422, "choose known, accepted, fixed"),
         ({"fingerprint": "0000"}, 404, "has a bug with the fingerprint 0000"),
@@ -281,3 +281,19 @@ def test_a_file_that_cannot_be_written_is_told_with_what_to_do(service: Served, 
         file.unlink()
     assert answer.status == 503
     assert "could not be written" in answer.text
+
+
+def test_a_day_that_is_over_stands_against_today_and_a_reason_has_a_letter(
+    guarded: tuple[Served, dict[str, str], Path],
+) -> None:
+    """A program that keeps to the description is told by 409 what no description can say."""
+    service, secrets, _ = guarded
+    headers = {"Authorization": f"Bearer {secrets['admin']}"}
+    path = f"/api/v1/findings/{bug_of(service, **headers)}/accept"
+    over = service.post(path, {"reason": "known", "until": "2020-01-01"}, **headers)
+    assert (over.status, over.json["detail"]) == (409, "until 2020-01-01: that day is over")
+    assert service.post(path, {"reason": "known", "until": "soon"}, **headers).status == 422
+    assert service.post(path, {"reason": " \n"}, **headers).status == 422
+    described = service.get("/openapi.json", **headers).json
+    accept = described["paths"]["/api/v1/findings/{fingerprint}/accept"]["post"]["responses"]
+    assert {"409", "422"} <= set(accept)

@@ -6,11 +6,13 @@ import json
 import shutil
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from tests.services.serving import Answer, Served, auditor, make_workspace, served
 from tests.services.submitting import AUDIT, QUICK, SUBMISSIONS, Client, predictions, runs_of, token
@@ -149,6 +151,39 @@ def test_old_replies_that_were_decoded_again_are_not_the_latest_run(workspace: P
     with served(folder, *QUICK) as service:
         assert ask(service).json["run_id"] == latest
         assert ask(service, run=redecoded).json["run_id"] == redecoded
+        # Pages, figures and commands mean the same run.
+        for path in ("columns", "findings"):
+            assert {one["run_id"] for one in service.get(f"/api/v1/{path}").json[path]} == {latest}
+            named = service.get(f"/api/v1/{path}?run={redecoded}").json[path]
+            assert {one["run_id"] for one in named} == {redecoded}
+        listed = {one["run_id"]: one["redecoded_of"] for one in service.get("/api/v1/runs").json["runs"]}
+        assert {name: of for name, of in listed.items() if of} == {redecoded: first}
+        made = json.loads((folder / ".auditor" / "runs" / latest / "run.json").read_text())["created_at"]
+        [family] = [
+            one
+            for one in text_string_to_metric_families(service.get("/metrics").text)
+            if one.name == "auditor_run_created_timestamp_seconds"
+        ]
+        assert [one.value for one in family.samples] == [datetime.fromisoformat(made).timestamp()]
+        overview = service.get("/").text
+        assert f"decodes {first} again: no point of the trend" in overview
+        assert "over 2 runs, 1 incident" in overview
+        for page in ("/bugs", f"/run?id={redecoded}", "/runs", "/drift", "/what-if"):
+            assert service.get(page).status == 200
+    assert latest in auditor(folder, "report", "latest").stdout
+    assert f"last in {latest}" in auditor(folder, "findings", "show", _anchor(folder)).stdout
+    for one in runs_of(workspace):
+        shutil.rmtree(folder / ".auditor" / "runs" / one.name)
+    with served(folder, *QUICK) as service:
+        assert "has no run that could be shown as its latest" in service.get("/").text
+        assert (service.get("/bugs").status, service.get("/metrics").status, ask(service).status) == (200, 200, 404)
+    alone = auditor(folder, "report", "latest")
+    assert (alone.returncode, "named by their ids" in alone.stderr) == (2, True)
+
+
+def _anchor(folder: Path) -> str:
+    """Give the anchor of a bug, as the list of them has it."""
+    return auditor(folder, "findings", "list").stdout.split()[2]
 
 
 def test_the_run_of_a_job_is_waited_for(service: Served, workspace: Path) -> None:

@@ -91,21 +91,21 @@ def test_what_waits_and_what_runs_can_be_cancelled(client: Client, workspace: Pa
     wait_until(lambda: is_decoding(client, running))
     assert [client.job(one)["state"] for one in (running, waiting, last)] == ["running", "queued", "queued"]
     other = Client(client.service, token(workspace, "other"))
-    assert other.get(f"/api/v1/jobs/{waiting}", "DELETE").status == 403
+    assert other.post(f"/api/v1/jobs/{waiting}/cancel").status == 403
     admin = Client(client.service, token(workspace, "boss", "admin"))
-    assert admin.get(f"/api/v1/jobs/{waiting}", "DELETE").status == 200
+    assert admin.post(f"/api/v1/jobs/{waiting}/cancel").status == 200
     assert client.job(waiting)["state"] == "cancelled"
     worker = worker_of(workspace, running)
     assert os.getpriority(os.PRIO_PROCESS, worker or 0) == 19
     session = Path(f"/proc/{worker}/autogroup")
     assert not session.exists() or session.read_text().endswith("nice 19\n")
     assert client.submit(predictions(1)).json["job_id"] == running, "what runs already is not taken twice"
-    told = client.get(f"/api/v1/jobs/{running}", "DELETE")
+    told = client.post(f"/api/v1/jobs/{running}/cancel")
     assert (told.status, told.json["state"], told.json["cancelling"]) == (202, "running", True)
     # The stream tells it, and ends.
     assert client.events(running)[-1][1] == "cancelled"
     assert [one["job_id"] for one in client.get("/api/v1/jobs?state=cancelled").json["jobs"]] == [waiting, running]
-    assert client.get(f"/api/v1/jobs/{running}", "DELETE").status == 409
+    assert client.post(f"/api/v1/jobs/{running}/cancel").status == 409
     wait_until(lambda: worker_of(workspace, running) is None)
     pause(workspace, 0)
     wait_until(lambda: client.job(last)["state"] == "done")

@@ -315,10 +315,12 @@ def test_a_port_that_is_taken_is_an_error(workspace: Path) -> None:
     assert "cannot be served" in done.stderr
 
 
-def test_the_extra_is_named_where_it_is_missing(workspace: Path, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['fastapi'] = None\n")
+@pytest.mark.parametrize("missing", ["fastapi", "prometheus_client", "sse_starlette", "uvicorn"])
+def test_the_extra_is_named_where_it_is_missing(workspace: Path, tmp_path: Path, missing: str) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules['{missing}'] = None\n")
     done = auditor(workspace, "serve", "--port", "0", PYTHONPATH=os.pathsep.join([str(tmp_path), os.getcwd()]))
     assert done.returncode == 2
+    assert f"{missing} is not installed" in done.stderr
     assert "fidelity-auditor[service]" in done.stderr
 
 

@@ -59,6 +59,7 @@ def test_every_path_and_parameter_has_an_example_or_a_choice(service: tuple[Serv
         "/api/v1/audits/{audit}/read",
         "/api/v1/jobs",
         "/api/v1/jobs/{job_id}",
+        "/api/v1/jobs/{job_id}/cancel",
         "/api/v1/jobs/{job_id}/events",
         "/api/v1/gates/{audit}",
         "/api/v1/drift",

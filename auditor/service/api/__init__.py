@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from starlette.datastructures import State
 
 from auditor.service.api import (
     audits,
@@ -20,15 +22,29 @@ from auditor.service.api import (
     reading,
     runs,
 )
+from auditor.service.api.documented import Problem, invalid
 from auditor.service.api.job_models import SubmittedPath
-from auditor.service.problems import Problem
+from auditor.service.problems import HANDLERS
+from auditor.version import VERSION
 
 
-def include_in(app: FastAPI) -> None:
-    """Add the paths, and the description of them all."""
+def api_of(state: State) -> FastAPI:
+    """Give what programs ask: its paths, and the description of them all; `state` is that of the service."""
+    app = FastAPI(
+        title="fidelity-auditor",
+        summary="One column per consumer: the stored runs of a workspace.",
+        version=VERSION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        separate_input_output_schemas=False,
+        exception_handlers=HANDLERS | {RequestValidationError: invalid},
+    )
+    app.state = state
     for one in (runs, columns, findings, bug_states, audits, reading, jobs, gates, drift, metrics, health):
         app.include_router(one.router)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    return app
 
 
 def _described(app: FastAPI) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def chosen_runs(asked: Workspace, audit: str | None, run_id: str | None) -> list
         if audit not in (None, entry.record.name):
             return []
         try:
-            return [(entry, asked.runs.figures(entry), shelf.of(entry.record.name))]
+            return [(entry, asked.runs.figures(entry), shelf.around(entry))]
         except StoreError as error:
             raise Refusal(409, f"run {run_id} is damaged: {error}") from error
     latest = [asked.latest(shelf, name) for name in shelf.audits if audit in (None, name)]

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from auditor.service.api.asking import AuditPath, Submitter, Worked, configured
+from auditor.service.api.documented import documented
 from auditor.service.api.job_models import AuditOut, AuditsOut, JobOut, SubmittedPath, job_out
 from auditor.service.api.waiting import Wait, ended_within
 from auditor.service.bodies import read_body
@@ -20,7 +21,7 @@ from auditor.service.jobs.job import Job
 from auditor.service.jobs.queue import Full, Incoming
 from auditor.service.jobs.submissions import SUFFIX_OF_TYPE
 from auditor.service.jobs.working import Working
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 
 router = APIRouter(prefix="/api/v1/audits", tags=["audits"])
 

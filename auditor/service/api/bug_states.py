@@ -11,15 +11,20 @@ from pydantic import BaseModel, Field
 from auditor.model.baseline import Entry, Said
 from auditor.service import bug_states
 from auditor.service.api.asking import Asked, bearer
-from auditor.service.bodies import BoundedRoute
+from auditor.service.api.bounded import BoundedRoute
+from auditor.service.api.documented import documented
 from auditor.service.forms import CHANGES
-from auditor.service.problems import documented
 from auditor.service.tokens import Token
 
 router = APIRouter(prefix="/api/v1/findings", tags=["findings"], route_class=BoundedRoute)
 
 Fingerprint = Annotated[
-    str, Path(max_length=200, description="The fingerprint of a bug.", examples=["5d41402abc4b2a76"])
+    str,
+    Path(
+        max_length=200,
+        description="The whole fingerprint of a bug, as `/api/v1/findings` has it.",
+        examples=["5d41402abc4b2a76"],
+    ),
 ]
 
 
@@ -34,10 +39,15 @@ class Acceptance(BaseModel):
         description="Why, for whoever reads it later.",
         min_length=1,
         max_length=bug_states.LONGEST,
+        pattern=r"\S",
         examples=["waits for release 12"],
     )
     state: Said = Field("accepted", description="What is said of it.")
-    until: date | None = Field(None, description="The last day on which it holds.", examples=["2030-12-31"])
+    until: date | None = Field(
+        None,
+        description="The last day on which it holds; one that is over is refused with 409.",
+        examples=["2030-12-31"],
+    )
     audit: str | None = Field(None, description="Of this audit's bugs; without it of any.", examples=["contracts"])
 
 

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query
 from auditor.model.run import Column, Run
 from auditor.report.movement import dependences
 from auditor.service.api.asking import Asked, Audit, Cursor, Limit, RunId, chosen_runs, cursor, position
+from auditor.service.api.documented import documented
 from auditor.service.api.models import ColumnOut, ColumnsPage
-from auditor.service.problems import documented
 from auditor.service.runs import Entry
 from auditor.service.workspace import Workspace
 

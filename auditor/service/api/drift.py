@@ -12,8 +12,9 @@ from starlette.responses import Response
 
 from auditor.errors import Refused, StoreError
 from auditor.service.api.asking import Asked
+from auditor.service.api.documented import documented
 from auditor.service.pages import named_run
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 from auditor.service.runs import Shelf
 from auditor.service.workspace import Workspace
 from auditor.store.reading import StoredRun

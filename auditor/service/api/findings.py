@@ -9,8 +9,9 @@ from fastapi import APIRouter, Query
 from auditor.model.baseline import State
 from auditor.model.run import SEVERITIES, Severity
 from auditor.service.api.asking import Asked, Audit, Cursor, Limit, RunId, chosen_runs, cursor, position
+from auditor.service.api.documented import documented
 from auditor.service.api.models import FindingOut, FindingsPage
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 from auditor.service.runs import Entry
 from auditor.service.workspace import BugRow, Said, bug_rows
 

@@ -13,14 +13,15 @@ from auditor.model.baseline import Baseline, day_of
 from auditor.model.run import Finding, Run
 from auditor.report.view import worst_first
 from auditor.service.api.asking import Asked, AuditPath, Worked, instant
+from auditor.service.api.bounded import BoundedRoute
+from auditor.service.api.documented import documented
 from auditor.service.api.gate_models import FailingOut, GateRequest, GateVerdict, ReasonOut
 from auditor.service.api.models import GateOut
 from auditor.service.api.waiting import ended_within
-from auditor.service.bodies import BoundedRoute
 from auditor.service.jobs.job import Standing
 from auditor.service.jobs.working import Working
 from auditor.service.pages import named_run
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 from auditor.service.runs import Entry, Shelf
 from auditor.service.verdict import Reason, Verdict, verdict_on
 from auditor.service.workspace import Workspace
@@ -80,9 +81,8 @@ def _of_run(asked: Workspace, audit: str, wanted: GateRequest, run_id: str | Non
 
 
 def _latest(shelf: Shelf, audit: str) -> Entry:
-    for entry in shelf.of(audit):
-        if not entry.record.redecoded_of:
-            return entry
+    if found := shelf.series(audit):
+        return found[0]
     raise Refusal(404, f"there is no run of an audit {audit} that can be read")
 
 

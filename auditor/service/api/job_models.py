@@ -64,7 +64,11 @@ class JobOut(BaseModel):
     reused: bool = Field(
         description="Whether the run was there: the same manifest, bytes, spec and consumer versions.", examples=[False]
     )
-    exit_code: int | None = Field(description="That of `auditor run`, where there is no run.", examples=[None])
+    exit_code: int | None = Field(
+        description="Of a failed job: the exit code that `auditor run` ends with for its `error`, as 2 where the audit "
+        "could not be done. Null where there is a run, whose exit code the gate gives; and of a cancelled job.",
+        examples=[None],
+    )
     error: str = Field(description="Why there is no run.", examples=[""])
 
 

@@ -13,11 +13,12 @@ from starlette.responses import Response
 
 from auditor.errors import StoreError
 from auditor.service.api.asking import Audit, Cursor, Limit, Submitter, Worked, cursor, position
+from auditor.service.api.documented import documented
 from auditor.service.api.job_models import JobOut, JobsPage, job_out
 from auditor.service.jobs.event_log import Event, Follower
 from auditor.service.jobs.job import Job, State, read_job, read_result, standing
 from auditor.service.jobs.working import Working
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 
 router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
 
@@ -78,14 +79,17 @@ def job(working: Worked, job_id: JobPath) -> JobOut:
         raise Refusal(409, f"job {job_id} is damaged: {error}") from error
 
 
-@router.delete(
-    "/{job_id}",
+@router.post(
+    "/{job_id}/cancel",
     status_code=202,
     response_model=JobOut,
     responses={**documented(404, 409, 422), 200: {"model": JobOut, "description": "The job waited, and has ended"}},
 )
 def cancel(working: Worked, by: Submitter, job_id: JobPath, response: Response) -> JobOut:
-    """Tell a job to end; it takes the role submit for a job of one's own, and admin for another's."""
+    """Tell a job to end; what it was stays to be asked for.
+
+    It takes the role submit for a job of one's own, and admin for another's.
+    """
     found = _named(working, job_id)
     if found.by != by.name and not by.allows("admin"):
         raise Refusal(403, f"the job was submitted by {found.by}; the role {by.role} may end its own jobs only")

@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from auditor.model.run import Column
 from auditor.service.api.asking import Asked, instant
+from auditor.service.api.documented import documented
 from auditor.service.history import incident
-from auditor.service.problems import documented
 from auditor.service.workspace import Latest, Workspace
 
 router = APIRouter(tags=["metrics"])

@@ -32,6 +32,9 @@ class RunOut(BaseModel):
     judged: int = Field(description="Cases whose fields were looked at.", examples=[234])
     findings: dict[Severity, int] = Field(description="Bugs by severity.", examples=[{"high": 12, "medium": 3}])
     rates_withheld: bool = Field(description="Whether broken references withhold the rates.", examples=[False])
+    redecoded_of: str | None = Field(
+        description="The run whose outputs it decodes again; such a run is never the latest.", examples=[None]
+    )
     gate: GateOut | None = Field(description="None of a run that was stored before there was a gate.")
 
 

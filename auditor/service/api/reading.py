@@ -10,9 +10,10 @@ from fastapi import APIRouter, Depends
 from auditor.model.document import plain
 from auditor.model.reading import Reading
 from auditor.service.api.asking import AuditPath, Submitter, Worked, configured
+from auditor.service.api.bounded import BoundedRoute
+from auditor.service.api.documented import documented
 from auditor.service.api.reading_models import ReadAnswer, ReadRequest
-from auditor.service.bodies import BoundedRoute
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 from auditor.service.readers import Readers, TooSlow, readers
 
 

@@ -17,10 +17,12 @@ from auditor.service.api.asking import (
     instant,
     position,
 )
+from auditor.service.api.documented import documented
 from auditor.service.api.models import DamagedOut, GateOut, RunDocument, RunOut, RunsPage
 from auditor.service.pages import named_run
-from auditor.service.problems import Refusal, documented
+from auditor.service.problems import Refusal
 from auditor.service.runs import Entry
+from auditor.store.series import age
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 
@@ -35,13 +37,13 @@ def runs(
     after: Cursor = None,
 ) -> RunsPage:
     """List the stored runs, newest first; `since` and `until` bound the time at which they were made."""
-    shelf, place = asked.runs.look(), position(after, (str, str))
+    shelf, place = asked.runs.look(), position(after, (str, int, str))
     entries = [
         entry for entry in shelf.entries if audit in (None, entry.record.name) and _is_within(entry, since, until)
     ]
-    rest = [entry for entry in entries if place is None or (entry.record.created_at, entry.run_id) < place]
+    rest = [entry for entry in entries if place is None or age(entry) < place]
     shown = rest[:limit]
-    more = cursor(shown[-1].record.created_at, shown[-1].run_id) if len(rest) > limit else None
+    more = cursor(*age(shown[-1])) if len(rest) > limit else None
     damaged = [DamagedOut(run_id=one.run_id, reason=one.reason) for one in shelf.damaged]
     return RunsPage(runs=[_run_out(entry) for entry in shown], next=more, damaged=damaged)
 
@@ -82,5 +84,6 @@ def _run_out(entry: Entry) -> RunOut:
         judged=record.cases.judged,
         findings={severity: found.count(severity) for severity in SEVERITIES},
         rates_withheld=record.rates_withheld,
+        redecoded_of=record.redecoded_of or None,
         gate=GateOut(open=record.gate.open, reason=record.gate.reason) if record.gate else None,
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from auditor.errors import AuditorError
-from auditor.spec.models import AuditSpec
-from auditor.spec.read import read_spec
+
+if TYPE_CHECKING:
+    from auditor.spec.models import AuditSpec
 
 #: How much is decoded again in other environments, and what a broken reference does: as the options of `auditor run`.
 #: Said here again, since whoever serves pages does not import what audits.
@@ -50,6 +51,8 @@ class Allowed:
 
 def configured_audits(specs: Iterable[Path]) -> dict[str, ConfiguredAudit]:
     """Read the specs; AuditorError where one has mistakes, or two have one name."""
+    from auditor.spec.read import read_spec
+
     found: dict[str, ConfiguredAudit] = {}
     for file in specs:
         audit = configured(read_spec(file))
@@ -70,6 +73,8 @@ def configured(spec: AuditSpec) -> ConfiguredAudit:
 
 def spec_now(audit: ConfiguredAudit) -> AuditSpec:
     """Read the spec as it is now; AuditorError where it has mistakes, or is that of another audit meanwhile."""
+    from auditor.spec.read import read_spec
+
     spec = read_spec(audit.file)
     if spec.name != audit.name:
         raise AuditorError(
