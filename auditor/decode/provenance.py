@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -80,7 +80,11 @@ def distributions(modules: Iterable[tuple[str, str]]) -> dict[str, str]:
             wanted.setdefault(folder, set()).add(name.split(".")[0])
     found: dict[str, str] = {}
     for folder, names in wanted.items():
-        found.update(look_up(folder, names))
+        try:
+            changed = os.stat(folder).st_mtime_ns
+        except OSError:
+            continue
+        found.update(look_up(folder, frozenset(names), changed))
     return found
 
 
@@ -93,8 +97,12 @@ def installed_in(file: str) -> str | None:
     return None
 
 
-def look_up(folder: str, names: set[str]) -> dict[str, str]:
-    """Find the distributions of some top-level names: by their own name first, then by what each says it installed."""
+@lru_cache(maxsize=256)
+def look_up(folder: str, names: frozenset[str], changed: int) -> Mapping[str, str]:
+    """Find the distributions of some top-level names: by their own name first, then by what each says it installed.
+
+    Once for as long as nothing is installed or removed in the folder: every launch of every consumer asks for them.
+    """
     try:
         metadata = sorted(entry for entry in os.listdir(folder) if entry.endswith((".dist-info", ".egg-info")))
     except OSError:
