@@ -38,14 +38,17 @@ def nanoseconds_of(clock_iso: str) -> int:
     return (instant - EPOCH) // timedelta(microseconds=1) * 1000
 
 
-def at_clock(command: Sequence[str], clock_iso: str) -> list[str]:
+def at_clock(command: Sequence[str], clock_iso: str, *, offline: bool = False) -> list[str]:
     """Wrap a command so that its wall clock stands at an ISO instant; unchanged where no clock can be fixed.
+
+    With `offline` it has no network either, where the system allows that.
 
     The command's first word is a program itself, not a shim that starts it: what a shim starts sees the real clock.
     """
     if not can_fix_clock():
         return [*command]
-    return [sys.executable, "-I", "-S", str(LAUNCHER), str(nanoseconds_of(clock_iso)), "--", *command]
+    options = ["offline"] if offline else []
+    return [sys.executable, "-I", "-S", str(LAUNCHER), str(nanoseconds_of(clock_iso)), *options, "--", *command]
 
 
 def reads_clock_elsewhere(consumer: ConsumerSpec) -> bool:

@@ -119,7 +119,7 @@ class Job:
         if isinstance(indices, range):
             tokens = self.tokens[indices.start : indices.stop]
         else:
-            tokens = [self.tokens[index] for index in indices]
+            tokens = list(map(self.tokens.__getitem__, indices))
         mode, quoted = self.mode, self.quoted
         if self.parsed and max(map(len, tokens)) > LONGEST_SAFE_JSON:
             mode, quoted = ITEM_OF[mode], True

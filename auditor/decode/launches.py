@@ -49,7 +49,9 @@ def launches(plan: Plan, watch: Watch | None = None, clocks: Sequence[str] = CLO
     elif watch is None and clocks == CLOCKS:
         clocks = CLOCKS[CLOCKS.index(_served.get(_what_runs(plan), VDSO)) :]
     for launch in _at_clocks(plan, watch, clocks):
-        yield launch if plan.network else replace(launch, command=without_network(launch.command))
+        # The launcher that fixes a clock by itself leaves the network by itself, too.
+        is_online = plan.network or launch.clock_by == VDSO
+        yield launch if is_online else replace(launch, command=without_network(launch.command))
 
 
 def without_network(command: Sequence[str]) -> tuple[str, ...]:
@@ -63,9 +65,9 @@ def _at_clocks(plan: Plan, watch: Watch | None, clocks: Sequence[str]) -> Iterat
     if watch is not None:
         plan = replace(plan, config=plan.config | {"watch": watch_config(plan, watch, "calls")})
     if VDSO in clocks and can_fix_clock():
-        launcher = at_clock((), plan.clock_iso)
-        config = plan.config | {"launcher": launcher, "children": _for_children(plan)}
-        yield replace(plan, command=(*launcher, *plan.command), config=config, clock_by=VDSO)
+        config = plan.config | {"launcher": at_clock((), plan.clock_iso), "children": _for_children(plan)}
+        command = at_clock(plan.command, plan.clock_iso, offline=not plan.network)
+        yield replace(plan, command=tuple(command), config=config, clock_by=VDSO)
     if PRELOAD in clocks and watch is None:
         yield from _preload(plan)
     travel = TIME_MACHINE in clocks

@@ -11,12 +11,15 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 INSTALLED = ("site-packages", "dist-packages")
+
+
+Module = tuple[str, str]  # its name and its file
 
 
 @dataclass
@@ -36,7 +39,7 @@ class Provenance:
         """Find where both folders really are."""
         self._own, self._known = (os.path.join(os.path.realpath(one), "") for one in (self.root, self.standard))
 
-    def add(self, modules: Iterable[tuple[str, str]]) -> None:
+    def add(self, modules: Iterable[Module]) -> None:
         """Add modules: name and file of each."""
         new = sorted(set(modules) - self._modules.keys())
         strays = brought(new).strays
@@ -63,7 +66,11 @@ class Provenance:
 
     def parts(self) -> dict[str, Any]:
         """Give everything that the version is derived from."""
-        return {"sources": self.sources, "distributions": brought(self._modules).distributions, "python": self.python}
+        return {
+            "sources": self.sources,
+            "distributions": dict(brought(self._modules).distributions),
+            "python": self.python,
+        }
 
 
 def readable(parts: dict[str, Any]) -> dict[str, str]:
@@ -75,25 +82,36 @@ def readable(parts: dict[str, Any]) -> dict[str, str]:
     return shown
 
 
-@dataclass
+@dataclass(frozen=True)
 class Brought:
     """Distributions that installed some modules, by name, and the modules of installed packages that none installed."""
 
-    distributions: dict[str, str] = field(default_factory=dict)
-    strays: set[tuple[str, str]] = field(default_factory=set)
+    distributions: Mapping[str, str]
+    strays: frozenset[Module]
 
 
-def brought(modules: Iterable[tuple[str, str]]) -> Brought:
+def brought(modules: Iterable[Module]) -> Brought:
     """Find the distributions of the modules that lie among installed packages."""
-    wanted: dict[str, dict[str, set[tuple[str, str]]]] = {}
+    wanted: dict[str, set[Module]] = {}
     for name, file in modules:
         folder = installed_in(file)
         if folder:
-            wanted.setdefault(folder, {}).setdefault(name.split(".")[0], set()).add((name, file))
-    found = Brought()
-    for folder, of_name in wanted.items():
-        _look_up(folder, of_name, found)
-    return found
+            wanted.setdefault(folder, set()).add((name, file))
+    distributions: dict[str, str] = {}
+    strays: set[Module] = set()
+    for folder, inside in wanted.items():
+        found = _look_up(folder, frozenset(inside), _changed(folder))
+        distributions.update(found.distributions)
+        strays |= found.strays
+    return Brought(distributions, frozenset(strays))
+
+
+def _changed(folder: str) -> int:
+    """Say when something was installed in a folder or removed."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def installed_in(file: str) -> str | None:
@@ -105,12 +123,19 @@ def installed_in(file: str) -> str | None:
     return None
 
 
-def _look_up(folder: str, wanted: dict[str, set[tuple[str, str]]], found: Brought) -> None:
-    """Find the distributions of some top-level names: by their own name first, then by what each says it installed."""
+@lru_cache(maxsize=256)
+def _look_up(folder: str, modules: frozenset[Module], changed: int) -> Brought:
+    """Find the distributions of some top-level names: by their own name first, then by what each says it installed.
+
+    Once for as long as nothing is installed or removed in the folder: every launch of every consumer asks for them.
+    """
     try:
         metadata = sorted(entry for entry in os.listdir(folder) if entry.endswith((".dist-info", ".egg-info")))
     except OSError:
         metadata = []
+    wanted: dict[str, set[Module]] = {}
+    for name, file in sorted(modules):
+        wanted.setdefault(name.split(".")[0], set()).add((name, file))
     owners: dict[str, list[str]] = {name: [] for name in wanted}
     for entry in metadata:
         for name in wanted:
@@ -120,13 +145,16 @@ def _look_up(folder: str, wanted: dict[str, set[tuple[str, str]]], found: Brough
     for entry in metadata if left else []:
         for name in left.intersection(top_level_names(os.path.join(folder, entry))):
             owners[name].append(entry)
+    distributions: dict[str, str] = {}
+    strays: set[Module] = set()
     for name, entries in owners.items():
-        own, strays = _owners(folder, entries, wanted[name])
-        found.distributions.update(_project(entry) for entry in own)
-        found.strays |= strays
+        own, unknown = _owners(folder, entries, wanted[name])
+        distributions.update(_project(entry) for entry in own)
+        strays |= unknown
+    return Brought(distributions, frozenset(strays))
 
 
-def _owners(folder: str, entries: list[str], modules: set[tuple[str, str]]) -> tuple[list[str], set[tuple[str, str]]]:
+def _owners(folder: str, entries: list[str], modules: set[Module]) -> tuple[list[str], set[Module]]:
     """Give those of the distributions of a top-level name that brought its modules, and the modules that none brought.
 
     Several share a namespace, such as `google`; which file is whose, only a RECORD says.

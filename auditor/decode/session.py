@@ -162,9 +162,12 @@ class Session:
         payloads: Sequence[str] | None = None,
         role: Role = "prediction",
         alone: bool = False,
+        order: Sequence[int] | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Decodings:
         """Decode raw values of a field, each alone or, with `payloads`, in the payload (JSON text) that it came in.
+
+        `order` are their positions in the order in which they are decoded; the answers stay aligned with `tokens`.
 
         `role` says whether those are the payloads of predictions or of references, which may name a field otherwise.
         A consumer that takes batches reads them all as one, or `batch_size` at a time, in their order; with `alone`
@@ -176,6 +179,8 @@ class Session:
         found = Decodings([None] * len(tokens))
         if tokens:
             job, indices = self._job(field, tokens, payloads, role, found)
+            if order is not None:
+                indices = order if not found.faults else [index for index in order if index not in found.faults]
             if self.plan.config["batch"] and not alone:
                 meter, rows = Meter(progress), self.plan.config["batch_size"] or len(indices)
                 for start in range(0, len(indices), max(rows, 1)):

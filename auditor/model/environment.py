@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import chain, combinations, islice
+from itertools import count as count_up
+from math import gcd, isqrt
 
 #: Friday 2024-03-08 09:05:07 UTC: an ordinary day, so that nothing is clamped to a month's end.
 BASE_CLOCK = "2024-03-08T09:05:07+00:00"
@@ -21,7 +23,7 @@ FACTORS = ("clock", "zone", "locale", "hash_seed", "order", "network", "elsewher
 #: So many strings are few: their shuffles are the best of so many candidates.
 FEW, CANDIDATES = 12, 100
 
-#: More strings than so many are shuffled by sorting random numbers, in half the time.
+#: More strings than so many are shuffled by strides, in a tenth of the time.
 MANY = 10_000
 
 
@@ -60,15 +62,34 @@ class Environment:
 def _shuffled(count: int, seed: int) -> list[int]:
     generator = random.Random(seed)
     if count > MANY:
-        import pyarrow.compute
-
-        keys = pyarrow.py_buffer(generator.randbytes(8 * count))
-        shuffled = pyarrow.Array.from_buffers(pyarrow.uint64(), count, [None, keys])
-        order: list[int] = pyarrow.compute.array_sort_indices(shuffled).to_pylist()
-        return order
+        return _strided(count, seed, generator)
     positions = list(range(count))
     generator.shuffle(positions)
     return positions
+
+
+def _strided(count: int, seed: int, generator: random.Random) -> list[int]:
+    """Shuffle by strides: those of each start in turn, the starts shuffled, half of the strides backwards.
+
+    Strings of one stride keep their order or are reversed; no two are of one in the next shuffle, nor in the one
+    after it: the strides of successive shuffles have no common factor, and their product is greater than `count`.
+    """
+    stride = isqrt(count) + 1
+    stride += next(islice(_coprime_steps(stride), seed, None))
+    starts = list(range(stride))
+    generator.shuffle(starts)
+    backwards = generator.getrandbits(stride)
+    strides = (range(start, count, stride)[:: -1 if backwards >> start & 1 else 1] for start in starts)
+    return list(chain.from_iterable(strides))
+
+
+def _coprime_steps(start: int) -> Iterator[int]:
+    """Give what to add to a number for one after another that has no factor in common with any before it."""
+    given: list[int] = []
+    for step in count_up():
+        if all(gcd(start + step, one) == 1 for one in given):
+            given.append(start + step)
+            yield step
 
 
 @cache

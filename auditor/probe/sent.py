@@ -38,7 +38,7 @@ class Sent:
 
     def only(self, positions: Sequence[int]) -> Sent:
         """Give those at some positions, in their order, predictions first; not for batches."""
-        tokens = [self.tokens[position] for position in positions]
+        tokens = list(map(self.tokens.__getitem__, positions))
         if self.payloads is None:
             return Sent(tokens)
         given = sum(position < self.predictions for position in positions)
@@ -64,13 +64,13 @@ def decode_sent(
     """Decode what is sent; `order` is that of the positions, and means nothing to a batch."""
     if sent.batches is not None:
         return _decode_batches(session, field, sent, sent.batches)
+    if sent.payloads is None:
+        return session.decode(field.name, sent.tokens, order=order, progress=progress)
     if order is not None:
         positions = sent.predictions_first(order)
         found = Decodings([None] * len(sent.tokens))
         _place(found, positions, decode_sent(session, field, sent.only(positions), progress=progress))
         return found
-    if sent.payloads is None:
-        return session.decode(field.name, sent.tokens, progress=progress)
     found = Decodings([])
     for role, start, end in zip(ROLES, (0, sent.predictions), (sent.predictions, len(sent.tokens)), strict=True):
         decodings = session.decode(

@@ -1,5 +1,7 @@
 """Run a program with its wall clock frozen: ``python -I -S at_clock.py EPOCH_NS -- program arguments...``.
 
+With ``offline`` before the ``--`` it has no network either, as `without_network.py` gives it: one start less.
+
 The program replaces this process: same pid, same parent, inherited descriptors, exit status and signals untouched.
 An orphaned tracer waits for the new image's exec stop, leads the wall-clock functions of its vDSO (the page of code
 that every libc, Go and static program asks for the time) to constants, detaches and exits. The monotonic clocks run
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import signal
 
     from .become import become
+    from .empty_network import leave_if_allowed
     from .vdso import LIBC, freeze, ptrace
 else:
     import _signal as signal  # the public module spends 10 ms of every launch on its enumerations
@@ -34,6 +37,7 @@ else:
     package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
     sys.modules["_auditor_launcher"] = package
     from _auditor_launcher.become import become
+    from _auditor_launcher.empty_network import leave_if_allowed
     from _auditor_launcher.vdso import LIBC, freeze, ptrace
 
 SECONDS_TO_ATTACH = 10  # the program starts without the tracer after this
@@ -107,10 +111,14 @@ def start_tracer(epoch_ns: int) -> None:
 
 def main(arguments: list[str]) -> int:
     """Become the program; 127 where it is not found, 126 where it cannot be run, 2 for a wrong call."""
-    if len(arguments) < 3 or arguments[1] != "--":
-        sys.stderr.write("usage: at_clock.py EPOCH_NS -- program arguments...\n")
+    offline = arguments[1:2] == ["offline"]
+    epoch, command = arguments[:1], arguments[2 + offline :]
+    if not command or arguments[1 + offline] != "--":
+        sys.stderr.write("usage: at_clock.py EPOCH_NS [offline] -- program arguments...\n")
         return 2
-    epoch_ns, command = int(arguments[0]), arguments[2:]
+    epoch_ns = int(epoch[0])
+    if offline:
+        leave_if_allowed()
     try:
         start_tracer(epoch_ns)
     except OSError:  # no process, no descriptor left: the canary tells

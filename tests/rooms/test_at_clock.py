@@ -208,7 +208,7 @@ def test_it_works_as_nobody(tmp_path: Path) -> None:
     date = shutil.which("date")
     if python is None or date is None:
         pytest.skip("no interpreter that nobody can read")
-    for beside in ("vdso.py", "become.py"):
+    for beside in ("vdso.py", "empty_network.py", "become.py"):
         shutil.copy(LAUNCHER.with_name(beside), tmp_path)
     launcher = shutil.copy(LAUNCHER, tmp_path / "at_clock.py")
     for folder in (launcher.parent, *launcher.parents):

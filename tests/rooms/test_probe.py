@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from datetime import datetime
+from itertools import combinations, pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -87,6 +89,35 @@ def test_an_order_is_a_permutation_and_the_same_every_time(count: int, order: st
     environment = Environment(order=order)
     assert sorted(environment.ordered(count)) == list(range(count))
     assert list(environment.ordered(count)) == list(environment.ordered(count))
+
+
+@pytest.mark.parametrize("count", [10_001, 20_000, 100_003])
+def test_the_shuffles_of_many_strings_bring_any_three_into_every_order_as_often(count: int) -> None:
+    places = []
+    for number in (1, 2, 3):
+        order = Environment(order=f"shuffled-{number}").ordered(count)
+        assert sorted(order) == list(range(count))
+        place = [0] * count
+        for at, position in enumerate(order):
+            place[position] = at
+        places.append(place)
+    drawn = random.Random(1)
+    near = [sorted(drawn.sample(range(start, start + 40), 3)) for start in range(0, count - 40, 7)]
+    far = [sorted(drawn.sample(range(count), 3)) for _ in range(3000)]
+    for triples in (near, far):
+        missed = sum(
+            all(place[middle] < max(place[low], place[high]) for place in places) for low, middle, high in triples
+        )
+        assert missed / len(triples) == pytest.approx((2 / 3) ** 3, abs=0.05)  # what three random orders miss
+
+
+@pytest.mark.parametrize("count", [10_001, 100_003])
+def test_no_two_strings_are_next_to_each_other_in_two_shuffles(count: int) -> None:
+    pairs = []
+    for number in (1, 2, 3):
+        order = list(Environment(order=f"shuffled-{number}").ordered(count))
+        pairs.append({frozenset(pair) for pair in pairwise(order)})
+    assert max(len(one & other) for one, other in combinations(pairs, 2)) <= 3
 
 
 def decoded(*texts: str | None, status: str = "rejected") -> Decodings:
