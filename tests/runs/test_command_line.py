@@ -1,4 +1,4 @@
-"""What `tests.command_line` forks is the process that `python -m auditor` starts: all that is seen of it is the same."""
+"""What `tests.command_line` forks is what `python -m auditor` starts: all that is seen of it is the same."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ reads.day = "parsers:day"
 )
 def test_a_forked_command_is_the_started_one(tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
     (tmp_path / "audit.toml").write_text(SPEC)
-    (tmp_path / "parsers.py").write_text("from datetime import datetime\n\ndef day(text): return datetime.now().date()\n")
+    (tmp_path / "parsers.py").write_text("from datetime import date\n\ndef day(text): return date.today()\n")
     (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,day,2024-03-02,2024-03-01\n")
     variables = os.environ | {"COLUMNS": "90", "SOURCE_DATE_EPOCH": "1709888707"}
     forked = call(*arguments, folder=tmp_path, variables=variables)
