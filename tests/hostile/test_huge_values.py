@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
 import pytest
+
+from tests.command_line import call
 
 MEGABYTE = 2**20
 
@@ -89,12 +89,8 @@ def test_huge_values_are_decoded_like_any_other(tmp_path, write, second, sizes, 
     (tmp_path / "audit.toml").write_text(SPEC.format(predictions=write(tmp_path, texts_of(sizes)), **second))
     rows = [f"{number},{size}" for number, size in enumerate(sizes)]
     (tmp_path / "references.csv").write_text("\n".join(["case_id,length", *rows]))
-    run = subprocess.run(
-        [sys.executable, "-m", "auditor", "run", "--quiet", "--fail-on", "never", "--probe", probe, "-o", "run.json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    options = ("--quiet", "--fail-on", "never", "--probe", probe, "-o", "run.json")
+    run = call("run", *options, folder=tmp_path, timeout=600)
     assert (run.returncode, run.stderr) == (0, "")
     document = (tmp_path / "run.json").read_text()
     assert len(document) < MEGABYTE, "a report shows the beginning of a value"

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import call
+
 
 def auditor(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """Call the command line in a folder."""
-    command = [sys.executable, "-m", "auditor", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120)
+    return call(*arguments, folder=folder, variables=environment())
 
 
 def environment() -> dict[str, str]:
@@ -161,9 +162,7 @@ def test_a_report_never_replaces_an_input(workspace: Path) -> None:
 
 def test_a_wrong_source_date_epoch_is_named(workspace: Path) -> None:
     """The variable is the user's, so the message is about it."""
-    command = [sys.executable, "-m", "auditor", "run"]
-    variables = environment() | {"SOURCE_DATE_EPOCH": "abc"}
-    done = subprocess.run(command, cwd=workspace, env=variables, capture_output=True, text=True)
+    done = call("run", folder=workspace, variables=environment() | {"SOURCE_DATE_EPOCH": "abc"})
     assert (done.returncode, "SOURCE_DATE_EPOCH: 'abc' is no number" in done.stderr) == (2, True)
 
 
@@ -189,12 +188,11 @@ def test_what_is_wrong_with_several_consumers_is_said_at_once(tmp_path: Path) ->
 
 def test_a_report_in_a_pipe_is_as_wide_as_a_page_unless_columns_says_otherwise(workspace: Path) -> None:
     auditor(workspace, "run", "-q", "--fail-on", "never", "--probe", "off")
-    command = [sys.executable, "-m", "auditor", "report", "latest"]
     widest = {}
     for columns in ("", "70", "160"):
         variables = {name: value for name, value in environment().items() if name != "COLUMNS"}
         variables |= {"COLUMNS": columns} if columns else {}
-        done = subprocess.run(command, cwd=workspace, env=variables, capture_output=True, text=True)
+        done = call("report", "latest", folder=workspace, variables=variables)
         widest[columns] = max(map(len, done.stdout.splitlines()))
     assert 90 < widest[""] <= 100 and widest["70"] <= 70 and 100 < widest["160"] <= 160
 

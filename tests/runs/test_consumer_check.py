@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from auditor.cli.main import main
 from auditor.decode.conformance import check_program
 from auditor.errors import ConsumerError
 from auditor.spec.models import AuditSpec, CasesSpec, ConsumerSpec, FieldSpec
+from tests.command_line import call
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 
@@ -149,28 +149,15 @@ def test_a_whole_audit_and_one_string_through_a_program(tmp_path: Path) -> None:
         '[fields.total]\ntype = "decimal"\nreference = "portal"\n'
         f'[consumers.portal]\nowner = "web"\nadapter = "process"\ncommand = ["{sys.executable}", "read.py"]\n'
     )
-    command = [
-        sys.executable,
-        "-m",
-        "auditor",
-        "run",
-        str(tmp_path),
-        "--fail-on",
-        "never",
-        "--probe",
-        "quick",
-        "-o",
-        str(tmp_path / "o.json"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    output = tmp_path / "o.json"
+    done = call("run", tmp_path, "--fail-on", "never", "--probe", "quick", "-o", output)
     assert done.returncode == 0, done.stderr
     import json
 
-    run = json.loads((tmp_path / "o.json").read_text())
+    run = json.loads(output.read_text())
     (column,) = run["columns"]
     assert [column[name] for name in ("support", "ok", "rejected", "crashed")] == [3, 1, 1, 1]
     assert run["consumers"][0]["settings"]["program"] == "7"
-    read = [sys.executable, "-m", "auditor", "read", "total", "1.10", "x", "--probe", "off", "--spec", str(tmp_path)]
-    shown = subprocess.run(read, capture_output=True, text=True, check=True).stdout
+    shown = call("read", "total", "1.10", "x", "--probe", "off", "--spec", tmp_path).stdout
     assert "portal  decimal:1.10" in shown
     assert "portal  rejected: ValueError(" in shown

@@ -5,16 +5,15 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from auditor.discover import discover
 from auditor.spec.read import read_spec
+from tests.command_line import call
 
 REPOSITORY = Path(__file__).parents[2]
 MODEL = REPOSITORY / "consumers" / "warehouse" / "models" / "contracts.sql"
@@ -24,11 +23,7 @@ HEAD = 'name = "contracts"\n[cases]\npredictions = "p.csv"\nreferences = "r.csv"
 
 def auditor(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Call the command line in a folder."""
-    command = [sys.executable, "-m", "auditor", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120
-    )
+    return call(*arguments, folder=folder)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 
 import auditor
 from auditor.model.run import Finding
+from tests.command_line import call
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clock of a process is set on Linux")
 
@@ -72,15 +72,7 @@ def write(folder: Path) -> Path:
 
 def command(folder: Path, *arguments: str) -> str:
     """Call the command line; gives what it prints."""
-    variables = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "300"}
-    done = subprocess.run(
-        [sys.executable, "-m", "auditor", *arguments],
-        cwd=folder,
-        env=variables,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = call(*arguments, folder=folder, variables=os.environ | {"COLUMNS": "300"}, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 import auditor
 from auditor.errors import AuditorError
+from tests.command_line import call
 from tests.engines.adapters import need
 
 COUNT = 600
@@ -94,8 +94,8 @@ def calls(folder: Path) -> int:
 
 def test_the_next_audit_takes_it_and_says_so(shop: Path) -> None:
     calls(shop)
-    command = [sys.executable, "-m", "auditor", "run", "--probe", "off"]
-    done = subprocess.run(command, cwd=shop, capture_output=True, text=True, check=True)
+    done = call("run", "--probe", "off", folder=shop)
+    assert done.returncode == 0, done.stderr
     assert 0 < calls(shop) < COUNT, "some are asked again, to see whether they are the same"
     assert f"billing: {COUNT} raw values as the audit that failed before had decoded them" in done.stderr
     assert "audit which failed had kept" in " ".join(done.stdout.split())
@@ -109,8 +109,7 @@ def test_the_next_audit_takes_it_and_says_so(shop: Path) -> None:
 def test_the_audit_that_fails_says_what_is_kept(shop: Path) -> None:
     (shop / "broken").touch()
     (shop / "calls").write_bytes(b"." * COUNT)
-    command = [sys.executable, "-m", "auditor", "run", "--probe", "off"]
-    done = subprocess.run(command, cwd=shop, capture_output=True, text=True)
+    done = call("run", "--probe", "off", folder=shop)
     assert done.returncode == 2
     assert "this audit fails; what billing decoded is kept for the next one of these cases" in done.stderr
     assert list(shop.glob(".auditor/kept/*/*")), "what had been kept is kept again"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from junitparser import JUnitXml
 
+from tests.command_line import call
 from tests.runs.test_commands import auditor, environment, replace_in
 
 NAME = "auditor-baseline.toml"
@@ -34,9 +34,8 @@ def workspace(made: Path) -> Path:
 
 def run(folder: Path, *arguments: str, epoch: str = "1709888707") -> subprocess.CompletedProcess[str]:
     """Audit on the eighth of March 2024, or on another day."""
-    command = [sys.executable, "-m", "auditor", "run", "--probe", "off", *arguments]
     variables = environment() | {"SOURCE_DATE_EPOCH": epoch}
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
+    return call("run", "--probe", "off", *arguments, folder=folder, variables=variables)
 
 
 def anchors(folder: Path, *arguments: str) -> list[list[str]]:

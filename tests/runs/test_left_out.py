@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from auditor.errors import AuditorError, SpecError
 from auditor.spec.engines import lacking
 from auditor.spec.models import ConsumerSpec
 from auditor.spec.read import read_spec
+from tests.command_line import call
 from tests.engines.adapters import need
 
 SPEC = """
@@ -59,13 +58,12 @@ def test_it_has_no_column_and_every_report_says_why(tmp_path: Path) -> None:
 
 
 def test_the_commands_say_so_too(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "auditor"]
-    spec = str(shop(tmp_path))
-    shown = subprocess.run([*command, "run", "--probe", "off", spec], capture_output=True, text=True, check=True).stdout
-    assert "portal (web) is left out" in " ".join(shown.split())
-    read = [*command, "read", "day", "2024-03-01", "--probe", "off", "--spec", spec]
-    assert "portal (web) is left out" in subprocess.run(read, capture_output=True, text=True, check=True).stdout
-    checked = subprocess.run([*command, "consumer", "check", "portal", spec], capture_output=True, text=True)
+    spec = shop(tmp_path)
+    shown = call("run", "--probe", "off", spec)
+    assert (shown.returncode, "portal (web) is left out" in " ".join(shown.stdout.split())) == (0, True)
+    read = call("read", "day", "2024-03-01", "--probe", "off", "--spec", spec)
+    assert (read.returncode, "portal (web) is left out" in read.stdout) == (0, True)
+    checked = call("consumer", "check", "portal", spec)
     assert (checked.returncode, "no-such-runtime is not installed, or not on PATH" in checked.stderr) == (2, True)
 
 

@@ -46,18 +46,26 @@ reads.day = "try_cast({value} as date)"
 OPTIONS = ("run", "--locked", "--probe", "off", "--fail-on", "never")
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    (tmp_path / "billing").mkdir()
-    (tmp_path / "billing" / "parsers.py").write_text(PARSERS)
-    (tmp_path / "audit.toml").write_text(SPEC)
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the workspace and freeze it, once: no test changes it here."""
+    folder = tmp_path_factory.mktemp("frozen")
+    (folder / "billing").mkdir()
+    (folder / "billing" / "parsers.py").write_text(PARSERS)
+    (folder / "audit.toml").write_text(SPEC)
     rows = [f"C-{n},2024-03-0{n},{n}" for n in range(1, 5)]
-    (tmp_path / "predictions.csv").write_text("\n".join(["case_id,day,total", *rows]))
+    (folder / "predictions.csv").write_text("\n".join(["case_id,day,total", *rows]))
     texts = [f"{row},contract {n}" for n, row in enumerate(rows)]
-    (tmp_path / "references.csv").write_text("\n".join(["case_id,day,total,text", *texts]))
-    done = auditor(tmp_path, "freeze")
+    (folder / "references.csv").write_text("\n".join(["case_id,day,total,text", *texts]))
+    done = auditor(folder, "freeze")
     assert done.returncode == 0, done.stderr
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def shop(frozen: Path, tmp_path: Path) -> Path:
+    """Give a frozen workspace of a test's own."""
+    return Path(shutil.copytree(frozen, tmp_path, dirs_exist_ok=True))
 
 
 def refused(folder: Path) -> str:

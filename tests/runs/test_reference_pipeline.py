@@ -7,8 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from datetime import date, timedelta
 from pathlib import Path
@@ -20,6 +18,7 @@ import pytest
 import auditor
 from auditor.model.verdicts import VERDICT_OF
 from tests import picture
+from tests.command_line import call
 from tests.meaning import NoMeaning, canonical, meaning
 from tests.pipeline import CONSUMERS, FOLDER, SPEC, decode
 from tests.reference_run import reference_run
@@ -30,8 +29,7 @@ Document = dict[str, Any]
 def audit(folder: Path, *options: str) -> tuple[int, Document]:
     """Audit a workspace and give the exit code and run.json."""
     output = folder / "out.json"
-    command = [sys.executable, "-m", "auditor", "run", str(folder), "-q", "-o", str(output), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
+    done = call("run", folder, "-q", "-o", output, *options, variables={"PATH": os.environ["PATH"]}, timeout=600)
     assert output.exists(), done.stderr
     return done.returncode, json.loads(output.read_text())
 

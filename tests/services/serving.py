@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.command_line import call
+
 #: What would run, were it not shown as text.
 MARKUP = "<img src=x onerror=alert(1)>"
 
@@ -77,10 +79,7 @@ def environment() -> dict[str, str]:
 
 def auditor(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a workspace."""
-    command = [sys.executable, "-m", "auditor", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment() | variables, capture_output=True, text=True, timeout=120
-    )
+    return call(*arguments, folder=folder, variables=environment() | variables)
 
 
 def audit(folder: Path, day: int, *options: str, moment: int = 0) -> None:

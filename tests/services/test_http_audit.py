@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
@@ -13,6 +11,7 @@ import pytest
 
 import auditor
 from auditor.errors import ConsumerError
+from tests.command_line import call
 from tests.services.validator import serving
 
 SECRET = "tok-9f8e7d6c5b4a3210"
@@ -103,9 +102,7 @@ def test_the_commands_show_what_was_not_varied_and_not_the_secret(tmp_path: Path
         spec = str(shop(tmp_path, server.url))
         commands = (["run", spec], ["read", "note", "#leak", "--spec", spec], ["doctor", spec])
         for words in commands:
-            done = subprocess.run(
-                [sys.executable, "-m", "auditor", *words], capture_output=True, text=True, env=environment, check=False
-            )
+            done = call(*words, variables=environment)
             said = " ".join((done.stdout + done.stderr).split())
             assert "gate" in said, said
             assert SECRET not in said
