@@ -88,8 +88,9 @@ def brought(modules: Iterable[tuple[str, str]]) -> Brought:
     wanted: dict[str, dict[str, set[tuple[str, str]]]] = {}
     for name, file in modules:
         folder = installed_in(file)
-        if folder:
-            wanted.setdefault(folder, {}).setdefault(name.split(".")[0], set()).add((name, file))
+        if folder:  # what counts is where it lies: a distribution may bring others' modules along
+            top = first_part(file[len(folder) + 1 :].replace(os.sep, "/"))
+            wanted.setdefault(folder, {}).setdefault(top, set()).add((name, file))
     found = Brought()
     for folder, of_name in wanted.items():
         _look_up(folder, of_name, found)
