@@ -135,7 +135,9 @@ def _look_up(folder: str, modules: frozenset[Module], changed: int) -> Brought:
         metadata = []
     wanted: dict[str, set[Module]] = {}
     for name, file in sorted(modules):
-        wanted.setdefault(name.split(".")[0], set()).add((name, file))
+        # What counts is where it lies: a distribution may bring others' modules along.
+        place = first_part(file[len(folder) + 1 :].replace(os.sep, "/"))
+        wanted.setdefault(place, set()).add((name, file))
     owners: dict[str, list[str]] = {name: [] for name in wanted}
     for entry in metadata:
         for name in wanted:

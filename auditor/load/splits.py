@@ -48,11 +48,12 @@ def create_splits(
 ) -> str | None:
     """Create a table with the `id` and the `split` of every case that has one, and name it; None without splits.
 
-    Refuse a case that is in two splits, and an input that stands in two, whichever side or arm says so.
+    Refuse a case that is in two splits, and an input that stands in two, whichever side or arm says so, and whether or
+    not the case has a reference: what was tuned on may have none.
     """
     if spec.cases.split is None:
         return None
-    traits = _traits_sql(predictions, references, connection)
+    traits = _traits_sql(predictions, references, connection, of_all=True)
     try:
         found = connection.execute(
             f"SELECT id, list(DISTINCT split ORDER BY split) FROM {traits} WHERE split IS NOT NULL GROUP BY id "
@@ -61,7 +62,7 @@ def create_splits(
         mistakes = [Mistake(f"case {case}", f"is in the splits {' and '.join(splits)}") for case, splits in found]
         _refuse_name_of_whole(spec, _traits_sql(predictions, references, connection), connection)
         if not mistakes and spec.cases.input is not None:
-            traits = _traits_sql(predictions, references, connection)
+            traits = _traits_sql(predictions, references, connection, of_all=True)
             shared = connection.execute(
                 f"SELECT list(DISTINCT split ORDER BY split), list(DISTINCT id ORDER BY id), any_value(input) FROM ("
                 f"SELECT id, any_value(split) OVER (PARTITION BY id) AS split, input FROM {traits}) "

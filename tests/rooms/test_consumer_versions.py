@@ -113,6 +113,20 @@ def test_what_no_distribution_brought_is_a_source_wherever_it_lies(python: Path,
     assert moved(before, ready_in(python)) == {"source module shop.prices"}
 
 
+def test_what_a_distribution_brings_along_is_its_own_whatever_it_is_called(python: Path, installed: Path) -> None:
+    # As setuptools does with the libraries in its folder _vendor.
+    (installed / "shop" / "_vendor").mkdir()
+    (installed / "shop" / "_vendor" / "odd.py").write_text("x = 1\n")
+    (installed / "shop" / "prices.py").write_text(
+        "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '_vendor'))\nimport odd\n"
+        "def read(text):\n    return text\n"
+    )
+    distribution(installed, "shop_prices", "1.0", "shop/prices.py", "shop/_vendor/odd.py")
+    found = ready_in(python)
+    assert found.settings["distributions"] == "shop_prices 1.0"
+    assert [name for name in found.parts if name.startswith("source")] == ["source m.py"]
+
+
 def test_of_a_name_that_several_distributions_share_it_is_the_one_that_brought_the_module(
     python: Path, installed: Path
 ) -> None:

@@ -227,6 +227,7 @@ def test_a_shape_of_which_nobody_has_a_whole_record_is_not_known_to_be_read_alik
     [row] = run.run.fields[0].shapes
     assert (row.not_recorded, row.alike) == ({"warehouse": 6, "app": 6}, None)
     assert json.loads(run.write(workspace / "r.json").read_text())["fields"][0]["shapes"][0]["alike"] is None
+    assert auditor.load(run.folder).run == run.run
     assert "<td>not known</td>" in run.write(workspace / "r.html").read_text()
 
 

@@ -90,6 +90,15 @@ def test_an_attempt_that_is_not_graded_does_not_hide_that_splits_overlap(tmp_pat
         auditor.run(again, probe="off")
 
 
+def test_a_dev_case_without_a_reference_still_shows_what_was_held_out(tmp_path, monkeypatch):
+    """References of the held-out split alone: what was tuned on is in the predictions, and must not be in it."""
+    monkeypatch.chdir(tmp_path)
+    leaked = spec(tmp_path, [*ROWS, ("d9", "dev", ROWS[2][2], "1", "1")], on_references=False)
+    write(tmp_path, "r.csv", "case_id,total", [(row[0], row[4]) for row in ROWS if row[1] == "held-out"])
+    with pytest.raises(auditor.AuditorError, match="cases d9, h1: have one input in the splits dev and held-out"):
+        auditor.run(leaked, probe="off")
+
+
 def test_a_split_is_not_called_like_the_columns_of_all_cases(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [(row[0], "all" if row[1] == "dev" else row[1], *row[2:]) for row in ROWS]
