@@ -28,21 +28,19 @@ def wants_payload(consumer: ConsumerSpec) -> bool:
 class Starting:
     """Workers that start side by side while their parent does something else; a context manager that ends them all.
 
-    Whoever leaves it, by an interrupt or a mistake in the data, leaves no worker behind, ready or not.
+    Whoever leaves it, by an interrupt or a mistake in the data, leaves no worker behind, ready or not. Nothing runs
+    before it is entered: an interrupt between the two would leave threads that nobody ends. It may be entered again.
     """
 
     def __init__(self, spec: AuditSpec, consumers: Sequence[ConsumerSpec]) -> None:
-        self._spec = spec
+        self._spec, self._consumers = spec, consumers
         self._carried: Future[tuple[frozenset[str] | None, PayloadKeys | None]] = Future()
         self._stop = Stop()
         self._pool = ThreadPoolExecutor(max(1, len(consumers)))
         self._ends = ExitStack()
         self._ends.callback(self._stop.close)
         self._ends.callback(self._end_starts)
-        with ExitStack() as failed:
-            failed.callback(self.close)
-            self._futures = {consumer.name: self._pool.submit(self._start, consumer) for consumer in consumers}
-            failed.pop_all()
+        self._futures: dict[str, Future[Session]] = {}
 
     def _start(self, consumer: ConsumerSpec) -> Session:
         environment = self._spec.environment.environment()
@@ -85,6 +83,12 @@ class Starting:
         self._ends.close()
 
     def __enter__(self) -> Self:
+        with ExitStack() as failed:
+            failed.callback(self.close)
+            for consumer in self._consumers:
+                if consumer.name not in self._futures:
+                    self._futures[consumer.name] = self._pool.submit(self._start, consumer)
+            failed.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -13,6 +13,16 @@ from auditor.model.environment import Environment
 #: Characters of a string in a title.
 LONGEST = 80
 
+#: What is said of runs that differ, in what they have of the machine: here, there, why.
+OUTSIDE = {
+    "no network": ("with a network", "without one", "it depends on the network"),
+    "another folder and HOME": (
+        "in the folder of the audit",
+        "with another working folder, HOME and umask",
+        "it depends on where it runs",
+    ),
+}
+
 #: Zones that no machine of a reader is likely to be in.
 _FAR = ("Etc/", "Pacific/Kiritimati")
 
@@ -21,14 +31,17 @@ def title_of(consumer: str, raw: str, mover: Mover, words: Words, base: Environm
     """Say what two environments make of a string: the base, and the nearest that moves it."""
     name, answer = distinct_readings(mover, base)[0]
     here = words.here.format(value_of(base, words.factor)) if not mover.together else "in the base"
+    outside = OUTSIDE.get(name) if not words.factor and not mover.together else None
     shown = raw if len(raw) <= LONGEST else raw[:LONGEST] + "…"
     moved = [COMPONENTS.get(part, part) for part in mover.components if part != "acceptance"]
     comes = "comes" if len(moved) == 1 else "come"
     why = f"the {listed(moved)} {comes} from the clock" if moved else words.depends
-    return (
-        f"{consumer} reads {shown} as {_said(mover.readings[0][1])} {here}, and as {_said(answer)} "
-        f"{_there(name, mover, words)}: {why}"
-    )
+    there = _there(name, mover, words)
+    if outside is not None:
+        here, there, why = outside
+    elif not words.factor and not name.startswith("base"):
+        why = "identical runs do not always agree"
+    return f"{consumer} reads {shown} as {_said(mover.readings[0][1])} {here}, and as {_said(answer)} {there}: {why}"
 
 
 def value_of(environment: Environment, factor: str) -> str:

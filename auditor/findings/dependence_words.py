@@ -89,7 +89,8 @@ WORDS = {
         here="in one run",
         there="{}",
         depends="two identical runs do not agree",
-        varied="Identical fresh processes, or ones that differ in network, folder and HOME only, do not agree.",
+        varied="Identical fresh processes, or ones that differ in the network only, or in folder, HOME and umask, do "
+        "not agree.",
         cause="The outcome rests on chance or on something outside: random numbers, addresses of objects, threads, "
         "a network, files of the machine.",
         fixes=(

@@ -30,10 +30,19 @@ class Witness:
 
 @dataclass(frozen=True)
 class Location:
-    """Where the bug is in the pipeline's own sources."""
+    """Where the bug is in the pipeline's own sources; line 0 of a compiled library, which has none.
+
+    >>> Location("ingest.py", 4).place, Location("_duckdb.so", 0).place
+    ('ingest.py:4', '_duckdb.so')
+    """
 
     file: str
     line: int
+
+    @property
+    def place(self) -> str:
+        """Give file and line as an editor takes them."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True)

@@ -254,7 +254,7 @@ def _said(run: Run, group: Group, witnesses: int) -> tuple[str, ...]:
         _place(group),
         prose(finding.detail),
         f"Cause: {prose(finding.cause)}" if finding.cause else "",
-        f"At {code(f'{finding.location.file}:{finding.location.line}')}" if finding.location else "",
+        f"At {code(finding.location.place)}" if finding.location else "",
         "\n".join(f"- {prose(kind)}: {_shapes(counts)}" for kind, counts in view.shape_lists(finding).items()),
         *(_witness(witness) for witness in witness_views(run, finding)[:witnesses]),
         "\n".join(f"{number}. {prose(fix)}" for number, fix in enumerate(finding.fixes[:_FIXES], 1)),

@@ -40,7 +40,7 @@ def moved(dependence: Dependence) -> Iterator[str]:
     same = dependence.tried - len(dependence.decodings)
     parts = f" ({', '.join(dependence.components)})" if dependence.components else ""
     together = f" Only together: {', '.join(dependence.together)}." if dependence.together else ""
-    at = f" At {dependence.location.file}:{dependence.location.line}." if dependence.location else ""
+    at = f" At {dependence.location.place}." if dependence.location else ""
     if dependence.candidates:
         at = f" Candidate lines: {', '.join(visible(line) for line in dependence.candidates[:3])}."
     rest = f" As in the base in {same} of {dependence.tried} others." if same > 0 else ""

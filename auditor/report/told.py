@@ -21,7 +21,7 @@ def told(run: Run, finding: Finding) -> Iterator[str]:
     yield visible(finding.detail, PROSE_LIMIT)
     yield f"owner: {visible(', '.join(finding.owners))}; {plural(finding.affected, 'case')} affected"
     if finding.location is not None:
-        yield f"at {visible(finding.location.file)}:{finding.location.line}"
+        yield f"at {visible(finding.location.place)}"
     for witness in witness_views(run, finding)[:WITNESSES]:
         yield f"witness {visible(witness.raw)}"
     yield from (f"fix: {visible(fix, PROSE_LIMIT)}" for fix in finding.fixes)

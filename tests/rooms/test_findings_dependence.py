@@ -51,13 +51,27 @@ def test_every_code_of_the_probes_has_its_words() -> None:
         ("order-dependent", "order reversed", "in the order of the data, and as 2024-03-29 in another one (reversed)"),
         ("order-dependent", "base without the other strings", "data, and as 2024-03-29 without the other strings"),
         ("unstable", "base, 3rd time", "in one run, and as 2024-03-29 in another, identical one"),
-        ("unstable", "no network", "in one run, and as 2024-03-29 in another (no network)"),
+        ("unstable", "everything 3", "in one run, and as 2024-03-29 in another (everything 3)"),
+        ("unstable", "no network", "with a network, and as 2024-03-29 without one"),
+        (
+            "unstable",
+            "another folder and HOME",
+            "in the folder of the audit, and as 2024-03-29 with another working folder, HOME and umask",
+        ),
     ],
 )
 def test_a_title_names_two_environments_and_two_values(code: str, name: str, ending: str) -> None:
     said = title(mover(code, (name, value("date:2024-03-29"))))
     assert said.startswith('billing reads "March 2024" as 2024-03-08 ')
     assert f"{ending}: " in said
+
+
+def test_runs_are_called_identical_only_where_they_are() -> None:
+    reading = value("date:2024-03-29")
+    assert title(mover("unstable", ("base, 3rd time", reading))).endswith(": two identical runs do not agree")
+    assert title(mover("unstable", ("everything 3", reading))).endswith(": identical runs do not always agree")
+    assert title(mover("unstable", ("no network", reading))).endswith(": it depends on the network")
+    assert title(mover("unstable", ("another folder and HOME", reading))).endswith(": it depends on where it runs")
 
 
 def test_a_title_takes_the_names_that_the_probes_give() -> None:

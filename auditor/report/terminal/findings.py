@@ -94,7 +94,7 @@ def _write_group(run: Run, group: Group, paper: Paper, most: int = WITNESSES) ->
     for number, (kind, shapes) in enumerate(view.shape_lists(finding).items()):
         paper.item("" if number else "shapes", f"{kind}: {_shapes(shapes)}", indent=2)
     if finding.location is not None:
-        paper.item("at", f"{finding.location.file}:{finding.location.line}", indent=2)
+        paper.item("at", finding.location.place, indent=2)
     witnesses = witness_views(run, finding)
     for witness in witnesses[:most]:
         _write_witness(witness, paper)
