@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 from pydantic import AfterValidator
+from starlette.convertors import Convertor, register_url_convertor
 
 from auditor.errors import StoreError
 from auditor.model.run import Run
@@ -38,6 +39,21 @@ def working(request: Request) -> Working:
 
 
 Worked = Annotated[Working, Depends(working)]
+
+
+class _Whole(Convertor[str]):
+    """The rest of a path, whatever is in it: what the framework calls `path` has no line break in it."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("whole", _Whole())
 
 AuditPath = Annotated[str, Path(description="The name of a configured audit.", examples=["contracts"])]
 

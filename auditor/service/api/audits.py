@@ -59,7 +59,7 @@ def audits(working: Worked) -> AuditsOut:
 
 
 @router.post(
-    "/{audit:path}/submissions",
+    "/{audit:whole}/submissions",
     status_code=202,
     response_model=JobOut,
     openapi_extra=_BODY,
