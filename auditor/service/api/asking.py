@@ -77,6 +77,12 @@ def bearer(needed: Role) -> Callable[[Request], Token]:
 Submitter = Annotated[Token, Depends(bearer("submit"))]
 
 
+def unwritable(error: OSError) -> Refusal:
+    """Refuse what would be written to the queue, where nothing can be."""
+    said = f"the queue of the service cannot be written: {error.strerror or error}"
+    return Refusal(503, f"{said}; who runs the service sees to its .auditor/jobs", {"Retry-After": "30"})
+
+
 def configured(working: Working, name: str) -> ConfiguredAudit:
     """Give an audit that the operator lets run; 404 where there is none of the name."""
     found = working.allowed.audits.get(name)
