@@ -181,6 +181,24 @@ def test_old_replies_that_were_decoded_again_are_not_the_latest_run(workspace: P
     assert (alone.returncode, "named by their ids" in alone.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["two\\nlines", "ends with one\\n", "a/b", "100 %41", "?x=#y", "..", "\\\\"])
+def test_an_audit_of_any_name_has_a_gate_and_takes_submissions(workspace: Path, tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(workspace, tmp_path / "copy")
+    spec = folder / "audit.toml"
+    spec.write_text(spec.read_text().replace(f'name = "{AUDIT}"', f'name = "{name}"'))
+    assert run(folder, 9, "--fail-on", "never") == 0
+    secret = token(folder)
+    with served(folder, *QUICK) as service:
+        headers = {"Authorization": f"Bearer {secret}"}
+        [listed] = service.get("/api/v1/audits", **headers).json["audits"]
+        path = quote(listed["audit"], safe="")
+        assert service.post(f"/api/v1/gates/{path}", {}, **headers).json["run_id"] == runs_of(folder)[-1].name
+        sent = service.send(f"/api/v1/audits/{path}/submissions", predictions(4).encode(), **headers)
+        assert (sent.status, sent.json["audit"]) == (202, listed["audit"])
+        tried = service.post(f"/api/v1/audits/{path}/read", {"field": "nope", "values": ["x"]}, **headers)
+        assert (tried.status, "there is no field nope" in tried.json["detail"]) == (404, True)
+
+
 def _anchor(folder: Path) -> str:
     """Give the anchor of a bug, as the list of them has it."""
     return auditor(folder, "findings", "list").stdout.split()[2]

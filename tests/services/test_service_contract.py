@@ -6,7 +6,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
 from tests.services.serving import Served, audit, auditor, environment, make_workspace, served
@@ -101,3 +103,26 @@ def test_every_operation_says_what_it_answers_with(service: tuple[Served, str]) 
                 assert status == "204" or answer["content"], (path, status)
             if "parameters" in operation or "requestBody" in operation:
                 assert set(operation["responses"]) & {"404", "422"}, path
+
+
+def test_every_example_is_one_of_its_schema(service: tuple[Served, str]) -> None:
+    served_at, secret = service
+    described = served_at.get("/openapi.json", Authorization=f"Bearer {secret}").json
+    found = list(_examples(described))
+    assert len(found) > 150
+    for example, schema in found:
+        jsonschema.validate(
+            example, {**schema, "components": described["components"]}, cls=jsonschema.Draft202012Validator
+        )
+
+
+def _examples(part: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Give each example of a description with the schema that it stands beside."""
+    if isinstance(part, dict):
+        if isinstance(part.get("examples"), list):
+            schema = {name: value for name, value in part.items() if name != "examples"}
+            yield from ((one, schema.get("schema", schema)) for one in part["examples"])
+        if "example" in part and "schema" in part:
+            yield part["example"], part["schema"]
+    for one in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _examples(one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -343,3 +344,19 @@ def test_without_a_spec_nothing_can_be_submitted(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         assert service.get("/api/v1/audits").json == {"audits": []}
         assert "no audit can be submitted to" in service.log.read_text()
+
+
+def test_a_queue_that_cannot_be_written_is_told_and_comes_back(tmp_path: Path) -> None:
+    """Whoever we are, no folder can be made where a file is."""
+    folder = make_workspace(tmp_path / "workspace")
+    client_token = token(folder)
+    with served(folder, *QUICK) as service:
+        client = Client(service, client_token)
+        jobs = folder / ".auditor" / "jobs"
+        shutil.rmtree(jobs)
+        jobs.write_text("")
+        refused = client.submit(predictions(3))
+        assert (refused.status, "cannot be written" in refused.json["detail"]) == (503, True)
+        assert (client.get("/api/v1/jobs").status, client.get("/").status) == (503, 200)
+        jobs.unlink()
+        assert client.submit(predictions(3)).status == 202

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 from pydantic import AfterValidator
+from starlette.convertors import Convertor, register_url_convertor
 
 from auditor.errors import StoreError
 from auditor.model.run import Run
@@ -39,6 +40,21 @@ def working(request: Request) -> Working:
 
 Worked = Annotated[Working, Depends(working)]
 
+
+class _Whole(Convertor[str]):
+    """The rest of a path, whatever is in it: what the framework calls `path` has no line break in it."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("whole", _Whole())
+
 AuditPath = Annotated[str, Path(description="The name of a configured audit.", examples=["contracts"])]
 
 
@@ -59,6 +75,12 @@ def bearer(needed: Role) -> Callable[[Request], Token]:
 
 #: Who may have consumers run.
 Submitter = Annotated[Token, Depends(bearer("submit"))]
+
+
+def unwritable(error: OSError) -> Refusal:
+    """Refuse what would be written to the queue, where nothing can be."""
+    said = f"the queue of the service cannot be written: {error.strerror or error}"
+    return Refusal(503, f"{said}; who runs the service sees to its .auditor/jobs", {"Retry-After": "30"})
 
 
 def configured(working: Working, name: str) -> ConfiguredAudit:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from auditor.service.api.asking import AuditPath, Submitter, Worked, configured
+from auditor.service.api.asking import AuditPath, Submitter, Worked, configured, unwritable
 from auditor.service.api.documented import documented
 from auditor.service.api.job_models import AuditOut, AuditsOut, JobOut, SubmittedPath, job_out
 from auditor.service.api.waiting import Wait, ended_within
@@ -59,7 +59,7 @@ def audits(working: Worked) -> AuditsOut:
 
 
 @router.post(
-    "/{audit:path}/submissions",
+    "/{audit:whole}/submissions",
     status_code=202,
     response_model=JobOut,
     openapi_extra=_BODY,
@@ -111,7 +111,7 @@ async def _submitted(request: Request, working: Working, audit: str, by: str, *,
     except OSError as error:
         if submissions.is_no_room(error):
             raise Refusal(507, "the disk of the service is full; nothing of the upload was kept") from error
-        raise
+        raise unwritable(error) from error
 
 
 async def _of_bytes(request: Request, working: Working, audit: str, by: str, suffix: str, *, again: bool) -> Job:

@@ -29,7 +29,7 @@ from auditor.service.workspace import Workspace
 router = APIRouter(prefix="/api/v1/gates", tags=["gates"], route_class=BoundedRoute)
 
 
-@router.post("/{audit:path}", responses=documented(404, 409, 413, 422))
+@router.post("/{audit:whole}", responses=documented(404, 409, 413, 422))
 async def gate(
     asked: Asked, working: Worked, audit: AuditPath, body: Annotated[GateRequest | None, Body()] = None
 ) -> GateVerdict:

@@ -12,7 +12,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
 from auditor.errors import StoreError
-from auditor.service.api.asking import Audit, Cursor, Limit, Submitter, Worked, cursor, position
+from auditor.service.api.asking import Audit, Cursor, Limit, Submitter, Worked, cursor, position, unwritable
 from auditor.service.api.documented import documented
 from auditor.service.api.job_models import JobOut, JobsPage, job_out
 from auditor.service.jobs.event_log import Event, Follower
@@ -95,7 +95,10 @@ def cancel(working: Worked, by: Submitter, job_id: JobPath, response: Response) 
         raise Refusal(403, f"the job was submitted by {found.by}; the role {by.role} may end its own jobs only")
     if read_result(found.folder) is not None:
         raise Refusal(409, f"the job {job_id} has ended already")
-    now = working.queue.cancel(found)
+    try:
+        now = working.queue.cancel(found)
+    except OSError as error:
+        raise unwritable(error) from error
     working.wake()
     response.status_code = 202 if now.result is None else 200
     return job_out(now)

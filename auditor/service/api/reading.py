@@ -32,7 +32,7 @@ WAITING: Final = 8
 _limiter = CapacityLimiter(AT_ONCE)
 
 
-@router.post("/{audit:path}/read", responses=documented(404, 413, 422, 429, 504))
+@router.post("/{audit:whole}/read", responses=documented(404, 413, 422, 429, 504))
 async def read(
     working: Worked, by: Submitter, them: Annotated[Readers, Depends(readers)], audit: AuditPath, body: ReadRequest
 ) -> ReadAnswer:

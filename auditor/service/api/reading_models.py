@@ -84,7 +84,9 @@ class ReadingOut(BaseModel):
     keys: dict[str, str | None] = Field(
         description="By consumer, what is compared.", examples=[{"billing": "2024-03-01", "ledger": "2024-01-03"}]
     )
-    dependences: dict[str, list[DependenceOut]] = Field(description="By consumer; none where nothing moves it.")
+    dependences: dict[str, list[DependenceOut]] = Field(
+        description="By consumer; none where nothing moves it.", examples=[{"billing": []}]
+    )
     environments: dict[str, int] = Field(description="By consumer, those tried.", examples=[{"billing": 5}])
     not_varied: dict[str, list[str]] = Field(
         description="By consumer, what could not be tried.", examples=[{"erp": ["locale"]}]
