@@ -86,8 +86,8 @@ def example_of(census: Census, field: str, consumer: str, shape: str) -> str:
     """Give the prediction of a shape that most cases have, of those that a consumer takes a value from."""
     number = census.context.index[consumer]
     ((token,),) = census.query(
-        "SELECT min_by(token, (-cases, token)) FROM (SELECT token, sum(n) AS cases FROM judged JOIN own_outcomes o"
-        f" ON unit = p_unit WHERE o.field = {sql.text(field)} AND coalesce(shape, '') = {sql.text(shape)}"
-        f" AND s{number} = 'v' GROUP BY token)"
+        "SELECT min_by(token, (-cases, token)) FROM (SELECT o.token, sum(n) AS cases FROM judged JOIN own_outcomes o"
+        f" ON unit = p_unit WHERE o.field = {sql.text(field)} AND coalesce(o.shape, '') = {sql.text(shape)}"
+        f" AND o.s{number} = 'v' GROUP BY o.token)"
     )
     return str(token)[:80]

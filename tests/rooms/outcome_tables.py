@@ -168,7 +168,8 @@ class Tables:
         run("CREATE TABLE faults (unit BIGINT, consumer INTEGER, error VARCHAR)")
         run(
             "CREATE TABLE judged (field VARCHAR, outcome VARCHAR, p_unit BIGINT, r_unit BIGINT, n BIGINT,"
-            " first_row BIGINT, place VARCHAR, pattern VARCHAR)"
+            " first_row BIGINT, place VARCHAR, pattern VARCHAR, shape VARCHAR, same_text BOOLEAN, split VARCHAR,"
+            " arm VARCHAR)"
         )
         self.decoded = {(name, raw): self.decode(name, raw) for name in self.readers for raw, _ in units}
         for (raw, payload), unit in units.items():
@@ -187,7 +188,10 @@ class Tables:
             self.patterns[pattern] = self.patterns.get(pattern, 0) + case.n
             prediction = units.get((case.prediction, self._payload(number) or ""))  # type: ignore[arg-type]
             place = [prediction, units.get((case.reference, "")), case.n, number, case.place, pattern]
-            run("INSERT INTO judged VALUES (?, 'judged', ?, ?, ?, ?, ?, ?)", [self.field.name, *place])
+            run(
+                "INSERT INTO judged VALUES (?, 'judged', ?, ?, ?, ?, ?, ?, '', false, NULL, NULL)",
+                [self.field.name, *place],
+            )
 
     def _payload(self, number: int) -> str | None:
         return f'{{"case": {number}}}' if self.payloads else None
