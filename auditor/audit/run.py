@@ -220,6 +220,7 @@ def _score(
         sources=loaded.sources if origin is None else origin.sources,
         redecoded_of="" if origin is None else origin.run_id,
         consumers=summarise_consumers(spec, readiness, decoded.environments.of_consumers),
+        readiness=readiness,
         fields=fields,
         columns=columns,
         findings=findings,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from auditor.model.run import Finding
+from auditor.findings.dependence_cause import file_text
+from auditor.model.decoding import Readiness
+from auditor.model.run import Finding, Location
 from auditor.model.spec_place import SpecPlace
 from auditor.spec.find import nearest_pyproject
 from auditor.spec.lines import KeyPath, key_lines
 from auditor.spec.models import AuditSpec
 
 
-def spec_place(spec: AuditSpec, findings: Iterable[Finding]) -> SpecPlace | None:
+def spec_place(spec: AuditSpec, findings: Iterable[Finding], readiness: Mapping[str, Readiness]) -> SpecPlace | None:
     """Give the place of a spec that was read from a file; None where that cannot be read any more."""
     try:
         text = spec.file.read_text(encoding="utf-8")
@@ -24,7 +26,18 @@ def spec_place(spec: AuditSpec, findings: Iterable[Finding]) -> SpecPlace | None
     named = dict.fromkeys(finding.location.file for finding in findings if finding.location is not None)
     files = tuple(file for file in named if (spec.folder / file).is_file())
     folder = spec.file.absolute().parent
-    return SpecPlace(folder.relative_to(_root(folder)).as_posix(), lines, files)
+    return SpecPlace(folder.relative_to(_root(folder)).as_posix(), lines, files, _parsers(spec, readiness))
+
+
+def _parsers(spec: AuditSpec, readiness: Mapping[str, Readiness]) -> dict[str, Location]:
+    """Give where the code of consumers stands that lies in the spec's folder, and in no library."""
+    found = {}
+    for name, ready in readiness.items():
+        for field, (file, line) in ready.places.items():
+            short = file_text(file, spec.folder)
+            if not Path(short).is_absolute() and (spec.folder / short).is_file():
+                found[f"{name}.{field}"] = Location(short, line)
+    return found
 
 
 def _as_version(name: str, of: str | None, lines: Mapping[str, int]) -> dict[str, int]:

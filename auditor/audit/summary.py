@@ -136,6 +136,7 @@ def make_run(
     finish_reasons: dict[str, int],
     sources: tuple[dict[str, Any], ...],
     consumers: tuple[ConsumerSummary, ...],
+    readiness: Mapping[str, Readiness],
     fields: tuple[FieldSummary, ...],
     columns: tuple[Column, ...],
     findings: tuple[Finding, ...],
@@ -174,7 +175,7 @@ def make_run(
         probe=probe,
         gate=gate,
         gold_in_input=gold_in_input,
-        spec_place=spec_place(spec, findings),
+        spec_place=spec_place(spec, findings, readiness),
         arms=arms,
         redecoded_of=redecoded_of,
     )

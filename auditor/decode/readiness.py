@@ -59,6 +59,7 @@ class Report:
         settings |= {f"env.{name}": value for name, value in sorted(own_variables(self.plan).items())}
         reads = {str(name): str(target) for name, target in ready["reads"].items()}
         scope = str(ready.get("scope", ""))
+        told_places: dict[str, Any] = ready.get("places", {})
         clock_by = "" if "clock" in self.not_fixed else self.plan.clock_by
         return Readiness(
             consumer=self.plan.consumer,
@@ -77,6 +78,7 @@ class Report:
             looks_at={str(name): places_of(places) for name, places in ready.get("looks_at", {}).items()},
             looks_after=tuple(map(str, ready.get("looks_after", ()))),
             recorded={str(name): tuple(strings) for name, strings in ready.get("recorded", {}).items()},
+            places={str(name): (str(place[0]), int(place[1])) for name, place in told_places.items() if place},
             functions={str(name): str(word) for name, word in ready.get("functions", {}).items()},
         )
 

@@ -74,7 +74,8 @@ class Readiness:
     looks for each field (None: nobody can tell), and `looks_after` names its functions that get the payload before it
     does. `functions` are the engine's words on the stability of
     functions that an SQL consumer calls. `recorded` are the strings by field that records hold, if asked. `parts`
-    names, in words, each thing that the version is derived from.
+    names, in words, each thing that the version is derived from. `places` are file and line of the consumer's own code
+    that reads a field, where it is known.
     """
 
     consumer: str
@@ -94,6 +95,7 @@ class Readiness:
     functions: dict[str, str] = field(default_factory=dict)
     recorded: dict[str, tuple[str, ...]] = field(default_factory=dict)
     parts: dict[str, str] = field(default_factory=dict)
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def scope_of(self, field: str) -> str:
         """Give the scope in which a field is read."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from auditor.model.baseline import FAILING, Baseline, day_of
-from auditor.model.run import Finding, Run
+from auditor.model.run import Finding, Location, Run
 from auditor.report import view
 from auditor.report.text import PROSE_LIMIT, visible, visible_lines
 
@@ -91,10 +91,13 @@ def _message(finding: Finding) -> str:
 
 
 def _places(run: Run, finding: Finding) -> Iterator[tuple[str, int]]:
-    """Give file and line of what is to be mended, the best first: our parser's line, or the spec's, then the others."""
+    """Give file and line of what is to be mended, the best first: a proven line, the parsers', the spec's."""
     spec = run.spec_place
     folder = PurePosixPath(spec.folder if spec else "")
-    in_spec = [(str(folder / (run.spec or "audit.toml")), line) for line in dict.fromkeys(_spec_lines(run, finding))]
+    lines = dict.fromkeys(_spec_lines(run, finding))
+    parsers = _parsers_of(finding, spec.parsers if spec else {})
+    in_spec = [(str(folder / parser.file), parser.line) for parser in parsers]
+    in_spec += [(str(folder / (run.spec or "audit.toml")), line) for line in lines]
     if finding.location is None:
         yield from in_spec
         return
@@ -105,6 +108,12 @@ def _places(run: Run, finding: Finding) -> Iterator[tuple[str, int]]:
     else:
         yield from in_spec
         yield finding.location.file, finding.location.line
+
+
+def _parsers_of(finding: Finding, parsers: Mapping[str, Location]) -> Iterator[Location]:
+    """Give where the consumers' own code stands, each place once."""
+    named = (f"{consumer}.{finding.field}" for consumer in finding.consumers)
+    yield from dict.fromkeys(parsers[name] for name in named if name in parsers)
 
 
 def _spec_lines(run: Run, finding: Finding) -> Iterator[int]:

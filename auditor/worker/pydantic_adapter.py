@@ -12,6 +12,7 @@ import json
 
 from . import loading, model_keys, pydantic_1
 from .imports import Imports
+from .places import place_of_field
 from .trouble import StartError, nearest
 
 TYPE_CHECKING = False
@@ -104,6 +105,7 @@ class PydanticAdapter:
             "scope_note": self.note,
             "looks_at": self._looked_at(),
             "looks_after": model_keys.before_of(self.model),
+            "places": {field: place_of_field(self.model, path[0]) for field, path in self.paths.items()},
         }
 
     def _looked_at(self) -> Dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import loading
 from .batch import alone
 from .imports import Imports
+from .places import place_of_function
 from .trouble import StartError
 
 TYPE_CHECKING = False
@@ -32,8 +33,9 @@ class PythonAdapter:
         return function
 
     def ready(self) -> Dict[str, Any]:
-        """Say which function reads which field."""
-        return {"reads": self.reads, "settings": self._settings()}
+        """Say which function reads which field, and where it stands."""
+        places = {field: place_of_function(parser) for field, parser in self.parsers.items()}
+        return {"reads": self.reads, "settings": self._settings(), "places": places}
 
     def _settings(self) -> Dict[str, str]:
         size = {"batch_size": str(self.batch_size)} if self.batch_size else {}

@@ -125,6 +125,44 @@ def test_a_bug_is_at_the_line_that_is_to_be_mended(consumers, location, places) 
     assert [(one["artifactLocation"]["uri"], one["region"]["startLine"]) for one in found] == places
 
 
+PARSERS = {
+    "billing.total": Location("billing/parsers.py", 9),
+    "api.total": Location("api/models.py", 24),
+    "api.day": Location("api/models.py", 25),
+}
+
+
+@pytest.mark.parametrize(
+    ("consumers", "location", "places"),
+    [
+        (("billing",), None, [("sub/billing/parsers.py", 9), ("sub/audit.toml", 12)]),
+        (
+            ("billing", "ledger", "api"),
+            None,
+            [
+                ("sub/billing/parsers.py", 9),
+                ("sub/api/models.py", 24),
+                ("sub/audit.toml", 12),
+                ("sub/audit.toml", 21),
+                ("sub/audit.toml", 30),
+            ],
+        ),
+        (("ledger",), None, [("sub/audit.toml", 21)]),
+        (
+            ("billing",),
+            Location("a b/ingest.py", 7),
+            [("sub/a%20b/ingest.py", 7), ("sub/billing/parsers.py", 9), ("sub/audit.toml", 12)],
+        ),
+    ],
+)
+def test_a_bug_is_where_its_parser_stands_unless_a_line_is_proven(consumers, location, places) -> None:
+    finding = replace(WORST, field="total", consumers=consumers, location=location)
+    place = SpecPlace("sub", LINES, ("a b/ingest.py",), PARSERS)
+    [result] = sarif(replace(SAMPLE, findings=(finding,), spec="audit.toml", spec_place=place))["results"]
+    found = [one["physicalLocation"] for one in (*result["locations"], *result.get("relatedLocations", ()))]
+    assert [(one["artifactLocation"]["uri"], one["region"]["startLine"]) for one in found] == places
+
+
 def test_a_run_that_does_not_know_its_lines_points_at_its_spec() -> None:
     places = {
         (place["artifactLocation"]["uri"], place["region"]["startLine"])
