@@ -112,7 +112,8 @@ def end_descendants(process: int) -> None:
         return
     with suppress(ProcessLookupError, PermissionError):
         os.kill(process, signal.SIGSTOP)
-    left, found = [process], []
+    left = [process]
+    found: list[int] = []
     while left:
         left.extend(children := _children(left.pop()))
         found.extend(children)
@@ -123,7 +124,8 @@ def end_descendants(process: int) -> None:
 
 def _children(process: int) -> list[int]:
     """Give the children of all threads of a process; none where it has ended, or where the kernel does not tell."""
-    tasks, found = f"/proc/{process}/task", []
+    tasks = f"/proc/{process}/task"
+    found: list[int] = []
     with suppress(OSError):
         for thread in os.listdir(tasks):
             with suppress(OSError), open(f"{tasks}/{thread}/children") as children:
