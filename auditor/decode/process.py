@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 
 from auditor.decode.folders import WORKER, open_folder
 from auditor.decode.plan import ELSEWHERE, Plan
-from auditor.decode.strays import MARK, end_strays, entrust
+from auditor.decode.strays import MARK, end_descendants, end_strays, entrust
 from auditor.errors import ConsumerError
 from auditor.worker_start import kill_group, pipe
 
@@ -144,6 +144,7 @@ class Process:
         """Kill the whole group, reap it and say how the process ended."""
         if not self._ended:
             # Before it is reaped: its number is then still its own.
+            end_descendants(self._popen.pid)
             kill_group(self._popen)
             reason: int = WORDS.unpack_from(self._words)[1]
             self._ended = LEFT_BECAUSE.get(reason) or name_of_exit(self._popen.wait())

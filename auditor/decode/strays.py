@@ -83,8 +83,8 @@ def inherit() -> None:
 def end_strays(folder: str) -> None:
     """Kill whatever carries the mark of a worker, until nothing does.
 
-    A process that emptied its environment and left the group and session is not found; there is nothing to look for
-    where the platform has no /proc.
+    A process that emptied its environment and left the group and session is not found: `end_descendants` ends it as
+    long as those live that started it. There is nothing to look for where the platform has no /proc.
     """
     mark = f"{MARK}={folder}".encode()
     looks = moments = 0
@@ -101,6 +101,36 @@ def end_strays(folder: str) -> None:
             time.sleep(MOMENT)
         else:
             return
+
+
+def end_descendants(process: int) -> None:
+    """Kill what a running process has started, and what that has; the process itself is stopped where it has any.
+
+    Before it is killed: what it leaves behind is nobody's child then, and carries no mark where it has no variables.
+    """
+    if not _children(process):
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process, signal.SIGSTOP)
+    left = [process]
+    found: list[int] = []
+    while left:
+        left.extend(children := _children(left.pop()))
+        found.extend(children)
+    for child in found:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(child, signal.SIGKILL)
+
+
+def _children(process: int) -> list[int]:
+    """Give the children of all threads of a process; none where it has ended, or where the kernel does not tell."""
+    tasks = f"/proc/{process}/task"
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in os.listdir(tasks):
+            with suppress(OSError), open(f"{tasks}/{thread}/children") as children:
+                found.extend(map(int, children.read().split()))
+    return found
 
 
 def _processes() -> list[int]:

@@ -162,6 +162,38 @@ def test_a_killed_parent_takes_what_its_workers_started_along(tmp_path, text):
     assert gone(lambda: ours(tmp_path / "tmp")) == set()
 
 
+BARE = """
+import subprocess, time
+
+def read(text):
+    bare = subprocess.Popen(["sleep", "600"], start_new_session=True, env={})
+    script = "sleep 600 & echo $!; wait"
+    options = {"start_new_session": True, "env": {}, "stdout": subprocess.PIPE, "text": True}
+    shell = subprocess.Popen(["/bin/sh", "-c", script], **options)
+    if text == "hang":
+        print(bare.pid, shell.pid, shell.stdout.readline(), flush=True)
+        time.sleep(600)
+    return f"{bare.pid} {shell.pid} {shell.stdout.readline().strip()}"
+"""
+
+
+def test_a_child_in_a_session_of_its_own_and_without_variables_ends_with_its_worker(tmp_path):
+    (tmp_path / "m.py").write_text(BARE)
+    with open_consumer(tmp_path, {"f": "m:read"}) as session:
+        (told,) = shown(session.decode("f", ['"x"']))
+        started = [int(pid) for pid in told.removeprefix("text:").split()]
+        assert len(started) == 3 and all(map(is_running, started))
+    assert gone(lambda: [pid for pid in started if is_running(pid)]) == []
+
+
+def is_running(pid):
+    """Say whether a process runs still: one that has ended and that nobody waits for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def gone(left):
     """Wait until nothing is left, and give what still is: a tracer ends shortly after its program has started."""
     until = time.monotonic() + 20
