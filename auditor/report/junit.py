@@ -17,6 +17,7 @@ from auditor.model.run import Column, Finding, Run
 from auditor.model.thresholds import shortfall
 from auditor.report import view
 from auditor.report.broken import BrokenGroup, broken_groups
+from auditor.report.environments import range_text
 from auditor.report.text import PROSE_LIMIT, WHOLE, visible, visible_lines
 from auditor.report.told import told, told_broken
 
@@ -61,7 +62,7 @@ def _test(kind: str, name: str) -> Element:
 
 def _column(run: Run, column: Column) -> Element:
     case = _test(f"column.{column.field}", view.column_name(column))
-    rates = " ".join(_rate_lines(run, column))
+    rates = "; ".join(_rates(run, column))
     if short := shortfall(column):
         SubElement(case, "failure", type="at-least", message=short).text = rates
     else:
@@ -69,15 +70,18 @@ def _column(run: Run, column: Column) -> Element:
     return case
 
 
-def _rate_lines(run: Run, column: Column) -> Iterator[str]:
+def _rates(run: Run, column: Column) -> Iterator[str]:
+    of = f"{plural(column.judged, 'judged case')}, {column.blocked:,} blocked"
     if column.content_rate is None or column.interval is None:
-        yield "rates are withheld: references are broken;" if run.rates_withheld else "no case was judged;"
+        yield "rates are withheld: references are broken" if run.rates_withheld else "no case was judged"
+        yield of
     else:
-        yield f"{figures.rate(column)} % right, 95 % interval {figures.interval(column.interval)},"
-        yield f"{column.verdicts['ok']:,} of"
-    yield f"{plural(column.judged, 'judged case')}, {column.blocked:,} blocked"
+        rate = f"{figures.rate(column)} % right, 95 % interval {figures.interval(column.interval)}"
+        yield f"{rate}, {column.verdicts['ok']:,} of {of}"
+    if moves := range_text(run, column):
+        yield moves
     if column.untrusted:
-        yield f"; not to be trusted: {', '.join(column.untrusted)}"
+        yield f"not to be trusted: {', '.join(column.untrusted)}"
 
 
 def _finding(run: Run, finding: Finding, baseline: Baseline, day: date) -> Element:

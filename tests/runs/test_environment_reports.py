@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -60,7 +61,7 @@ C-3,day,March 2024,2024-03-31
 C-1,signed,2024-03-01T00:00:00+00:00,2024-03-01
 """
 
-REPORTS = ("r.json", "r.html", "r.md", "r.csv")
+REPORTS = ("r.json", "r.html", "r.md", "r.csv", "r.junit.xml")
 
 
 def write(folder: Path) -> Path:
@@ -146,6 +147,9 @@ def test_every_report_names_what_was_tested_and_what_moved(full: Path) -> None:
         assert "over 7 clocks, 2 verdicts flip" in text, name
         assert "2000-02-29 06:06" in text and "2031-08-31 18:45" in text, name
         assert "clock-dependent" in text, name
+    tests = ElementTree.parse(full / "r.junit.xml").iter("testcase")
+    billing = next(one.findtext("system-out") for one in tests if one.get("classname") == "column.day")
+    assert "blocked; 33.3–66.7 % over 7 clocks, 2 verdicts flip" in billing
     row = next(csv.DictReader((full / "r.csv").open(encoding="utf-8")))
     assert (row["depends"], row["range_flips"], row["probe"]) == ("clock-dependent", "2", "full")
     assert len(json.loads(row["by_environment"])) == 7
