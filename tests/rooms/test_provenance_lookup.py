@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from auditor.decode.provenance import distributions
+from auditor.decode.provenance import brought
 
 
 def test_an_upgrade_between_two_launches_is_seen(tmp_path: Path) -> None:
@@ -12,10 +12,10 @@ def test_an_upgrade_between_two_launches_is_seen(tmp_path: Path) -> None:
     (packages / "dateish").mkdir(parents=True)
     (packages / "dateish-1.0.dist-info").mkdir()
     imported = [("dateish.parser", str(packages / "dateish" / "parser.py"))]
-    assert distributions(imported) == distributions(imported) == {"dateish": "1.0"}
+    assert brought(imported).distributions == brought(imported).distributions == {"dateish": "1.0"}
     (packages / "dateish-1.0.dist-info").rename(packages / "dateish-2.0.dist-info")
-    assert distributions(imported) == {"dateish": "2.0"}
+    assert brought(imported).distributions == {"dateish": "2.0"}
 
 
 def test_a_folder_that_is_gone_brings_nothing(tmp_path: Path) -> None:
-    assert distributions([("dateish", str(tmp_path / "site-packages" / "dateish.py"))]) == {}
+    assert brought([("dateish", str(tmp_path / "site-packages" / "dateish.py"))]).distributions == {}
