@@ -44,6 +44,9 @@ def serve(
     jobs: Annotated[int, typer.Option(min=1, help="Submitted audits that run at once.")] = 1,
     probe: ProbeOption = Probe.full.value,
     broken_references: BrokenReferencesOption = BrokenReferences.stop.value,
+    log_values: Annotated[
+        bool, typer.Option("--log-values", help="Log paths, queries, values and messages of errors, too.")
+    ] = False,
 ) -> None:
     """Serve the stored runs, and audit what is submitted: pages, an API under /api/v1, and /metrics."""
     from auditor.cli.workspace import baseline_here, runs_here
@@ -80,6 +83,7 @@ def serve(
         port=port,
         names=allow_host or (),
         allowed=allowed,
+        log_values=log_values,
     )
 
 

@@ -9,14 +9,14 @@ import re
 import time
 import uuid
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auditor.errors import StoreError
-from auditor.service.logs import LOGGER
+from auditor.service.logs import LOGGER, VALUES
 from auditor.service.problems import answer
 from auditor.service.tokens import Role, Token, TokenFile, holder
 
@@ -76,8 +76,16 @@ class Access:
     path that changes anything must therefore ask for more than that, as a browser sends it along by itself.
     """
 
-    def __init__(self, app: ASGIApp, tokens: TokenFile, names: Iterable[str], needed: Role = "read") -> None:
-        self.app, self.tokens, self.needed = app, tokens, needed
+    def __init__(
+        self,
+        app: ASGIApp,
+        tokens: TokenFile,
+        names: Iterable[str],
+        needed: Role = "read",
+        *,
+        log_values: bool = False,
+    ) -> None:
+        self.app, self.tokens, self.needed, self._log_values = app, tokens, needed, log_values
         self.names = {name.lower() for name in (*LOOPBACK, *names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,7 +114,8 @@ class Access:
         except Exception:  # noqa: BLE001 - the edge of a request, which has been told
             LOGGER.exception("failed", extra={"facts": {"request_id": request_id}})
         finally:
-            _log(scope, request_id, status, time.perf_counter() - start)
+            values = _values(scope) if self._log_values else {}
+            _log(scope, request_id, status, time.perf_counter() - start, values)
 
     def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str, dict[str, str] | None] | None:
         """Say why a request is not answered, or None."""
@@ -159,7 +168,13 @@ def _complete(headers: MutableHeaders, request_id: str, path: str) -> None:
         headers["Cache-Control"] = "no-store"
 
 
-def _log(scope: Scope, request_id: str, status: int, seconds: float) -> None:
+def _values(scope: Scope) -> dict[str, Any]:
+    """Give what a request says of data: its path and query, and the values that consumers read for it."""
+    asked = {"path": scope["path"], "query": scope["query_string"].decode("latin-1")}
+    return asked | ({"values": scope[VALUES]} if VALUES in scope else {})
+
+
+def _log(scope: Scope, request_id: str, status: int, seconds: float, values: dict[str, Any]) -> None:
     token, route = scope.get("auditor.token"), scope.get("route")
     facts = {
         "request_id": request_id,
@@ -168,5 +183,6 @@ def _log(scope: Scope, request_id: str, status: int, seconds: float) -> None:
         "status": status,
         "ms": round(seconds * 1000, 1),
         "token": token.name if token else None,
+        **values,
     }
     LOGGER.info("request", extra={"facts": facts})

@@ -23,13 +23,18 @@ from auditor.service.workspace import Workspace
 
 
 def application(
-    workspace: Workspace, tokens: TokenFile, names: Iterable[str] = (), allowed: Allowed | None = None
+    workspace: Workspace,
+    tokens: TokenFile,
+    names: Iterable[str] = (),
+    allowed: Allowed | None = None,
+    *,
+    log_values: bool = False,
 ) -> Access:
     """Give the ASGI application of a workspace; `names` are those that it answers to besides this machine's own.
 
-    `allowed` says which audits it runs, and how; none by default.
+    `allowed` says which audits it runs, and how; none by default. `log_values` is for the log of requests.
     """
-    return Access(Parts(workspace, allowed or Allowed()), tokens, names)
+    return Access(Parts(workspace, allowed or Allowed()), tokens, names, log_values=log_values)
 
 
 class Parts:

@@ -29,18 +29,22 @@ def serve(
     port: int,
     names: Iterable[str] = (),
     allowed: Allowed | None = None,
+    log_values: bool = False,
 ) -> None:
-    """Serve a workspace until a signal comes; AuditorError where that would not be safe, or the port is taken."""
+    """Serve a workspace until a signal comes; AuditorError where that would not be safe, or the port is taken.
+
+    With `log_values` the log has what requests say of data, too.
+    """
     known = TokenFile(tokens, needed=not is_loopback(host))
     if not is_loopback(host) and not known.read():
         raise AuditorError(
             f"--host {host}: others can reach that address, and {tokens} holds no token\n"
             "  next:  `auditor token new NAME --role read` makes one; or serve 127.0.0.1, for this machine alone"
         )
-    log_to_stderr()
+    log_to_stderr(values=log_values)
     allowed = allowed or Allowed()
     specs = {name: audit.file for name, audit in allowed.audits.items()}
-    app = application(Workspace(runs_folder, baseline, specs), known, [host, *names], allowed)
+    app = application(Workspace(runs_folder, baseline, specs), known, [host, *names], allowed, log_values=log_values)
     config = uvicorn.Config(
         app,
         host=host,

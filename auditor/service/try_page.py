@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from auditor.errors import AuditorError, SpecError
 from auditor.service.forms import ASKS, Fields, form_route, seal
+from auditor.service.logs import VALUES
 from auditor.service.pages import said_in, workspace
 from auditor.service.problems import Refusal
 from auditor.service.readers import readers
@@ -41,6 +42,7 @@ def answer(request: Request, form: Fields) -> Response:
     """Show what the consumers make of a string."""
     asked = workspace(request)
     audit, field, text = (form.get(name, "") for name in ("audit", "field", "text"))
+    request.scope[VALUES] = [text]
     is_json = form.get("json") == "1"
     probe = next((one for one in _LEVELS if one == form.get("probe")), _FULL)
     shown = _offered(request, asked, audit, field) | {"text": text, "is_json": is_json, "probe": probe}

@@ -158,3 +158,31 @@ def test_a_consumer_that_prints_changes_no_answer(client: Client, workspace: Pat
         parsers.write_text(text)
     assert answer.status == 200
     assert json.loads(answer.body)["readings"][0]["agree"] is True
+
+
+def logged(service: Served, request_id: str) -> dict[str, object]:
+    """Give the line of a request, which is written once it is answered."""
+    for _ in range(100):
+        for line in service.log.read_text().splitlines():
+            told: dict[str, object] = json.loads(line)
+            if told.get("request_id") == request_id:
+                return told
+        time.sleep(0.05)
+    raise AssertionError(service.log.read_text())
+
+
+def test_the_log_has_values_only_where_that_is_asked_for(client: Client, workspace: Path) -> None:
+    body = {"field": "due", "values": ["2024-03-01", {"json": '"seen-7"'}], "probe": "off"}
+    quiet = client.post(READ, body)
+    assert quiet.status == 200 and "values" not in logged(client.service, quiet.headers["x-request-id"])
+    assert "seen-7" not in client.service.log.read_text()
+    with served(workspace, *QUICK, "--log-values") as service:
+        loud = Client(service, client.secret)
+        line = logged(service, loud.post(READ, body).headers["x-request-id"])
+        assert (line["path"], line["query"], line["values"]) == (
+            f"/api/v1/audits/{AUDIT}/read",
+            "",
+            ["2024-03-01", '"seen-7"'],
+        )
+        other = logged(service, loud.get("/field?audit=nothing&field=due").headers["x-request-id"])
+        assert (other["path"], other["query"], "values" in other) == ("/field", "audit=nothing&field=due", False)

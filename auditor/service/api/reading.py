@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 
 from auditor.model.document import plain
 from auditor.model.reading import Reading
@@ -13,6 +13,7 @@ from auditor.service.api.asking import AuditPath, Submitter, Worked, configured
 from auditor.service.api.bounded import BoundedRoute
 from auditor.service.api.documented import documented
 from auditor.service.api.reading_models import ReadAnswer, ReadRequest
+from auditor.service.logs import VALUES
 from auditor.service.problems import Refusal
 from auditor.service.readers import Readers, TooSlow, readers
 
@@ -34,7 +35,12 @@ _limiter = CapacityLimiter(AT_ONCE)
 
 @router.post("/{audit:whole}/read", responses=documented(404, 413, 422, 429, 504))
 async def read(
-    working: Worked, by: Submitter, them: Annotated[Readers, Depends(readers)], audit: AuditPath, body: ReadRequest
+    request: Request,
+    working: Worked,
+    by: Submitter,
+    them: Annotated[Readers, Depends(readers)],
+    audit: AuditPath,
+    body: ReadRequest,
 ) -> ReadAnswer:
     """Let every consumer of a field read some values, as `auditor read` does.
 
@@ -43,6 +49,7 @@ async def read(
     named = configured(working, audit)
     if body.field not in named.fields:
         raise Refusal(404, f"there is no field {body.field}; there are: {', '.join(named.fields)}")
+    request.scope[VALUES] = [one if isinstance(one, str) else one.text for one in body.values]
     values = [(one, False) if isinstance(one, str) else (one.text, True) for one in body.values]
     if _limiter.statistics().tasks_waiting >= WAITING:
         raise Refusal(429, "too many such questions wait already; ask again later", {"Retry-After": "10"})
