@@ -15,7 +15,6 @@ import pytest
 
 from auditor.decode import folders, strays
 from auditor.errors import AuditorError, ConsumerError
-from tests.privileges import as_nobody
 from tests.sessions import PARSERS, open_consumer, quoted, shown
 
 ESCAPES = """
@@ -112,19 +111,37 @@ def test_a_start_without_descriptors_is_an_error_and_leaves_nothing(temporary):
     assert list(temporary.iterdir()) == []
 
 
-def test_a_program_that_cannot_be_started_is_an_error_and_leaves_nothing(monkeypatch):
-    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+NO_PROCESS = """
+import os, resource
+from auditor.errors import ConsumerError
+from tests.privileges import as_nobody
+from tests.sessions import PARSERS, open_consumer
+
+before = os.listdir("/proc/self/fd")
+soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+resource.setrlimit(resource.RLIMIT_NPROC, (0, hard))
+try:
+    with as_nobody():
+        open_consumer(PARSERS, {"f": "poison:read"})
+except ConsumerError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+print(os.listdir("/proc/self/fd") == before)
+"""
+
+
+def test_a_program_that_cannot_be_started_is_an_error_and_leaves_nothing():
+    """In a process of its own: where none may be started, a library that wants a thread takes its process down."""
+    root = str(PARSERS.parents[2])
     with tempfile.TemporaryDirectory() as place:
         os.chmod(place, 0o777)
-        monkeypatch.setattr("tempfile.tempdir", place)
-        before = open_descriptors()
-        try:
-            resource.setrlimit(resource.RLIMIT_NPROC, (0, hard))
-            with as_nobody(), pytest.raises(ConsumerError, match="Resource temporarily unavailable"):
-                open_consumer(PARSERS, {"f": "poison:read"})
-        finally:
-            resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
-        assert open_descriptors() == before
+        environment = os.environ | {"PYTHONPATH": root, "TMPDIR": place}
+        done = subprocess.run(
+            [sys.executable, "-c", NO_PROCESS], env=environment, cwd=root, capture_output=True, text=True, timeout=60
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Resource temporarily unavailable" in done.stdout
+        assert done.stdout.splitlines()[-1] == "True", "a descriptor is left open"
         # Where this is the first consumer of a process, that user's cache is made here, and stays.
         assert [name for name in os.listdir(place) if not name.startswith("auditor-cache-")] == []
 
