@@ -157,9 +157,9 @@ class _Recorder:
                 _append(self.movers, (unit, self.number, code))
         for mover in result.movers:
             if mover.together or mover.code == "unstable":
-                for environment, answer in mover.readings:
-                    if environment != BASE:
-                        self._add(self.shown, environment, mover.place, answer)
+                for environment, answer in mover.readings[1:]:  # the first is that of the base
+                    name = f"{BASE}, again" if environment == BASE else environment
+                    self._add(self.shown, name, mover.place, answer)
 
     def tables(self) -> tuple[tuple[str, Mapping[str, Cells]], ...]:
         """Give the rows by table, in the order to write them in."""

@@ -69,9 +69,6 @@ def any_order(text):
 def by_chance(text):
     return datetime.date.fromisoformat(text) + datetime.timedelta(days=random.random() < 0.3)
 
-def always_by_chance(text):
-    return datetime.date.fromisoformat(text) + datetime.timedelta(days=random.randrange(1_000_000))
-
 def seldom_by_chance(text):
     return datetime.date.fromisoformat(text) + datetime.timedelta(days=random.random() < 0.12)
 

@@ -63,15 +63,44 @@ def test_a_loaded_run_lists_the_same(tmp_path: Path) -> None:
 
 
 def test_a_value_that_chance_moves_is_listed_with_a_launch_that_shows_it(tmp_path: Path) -> None:
-    run = stored(tmp_path, "always_by_chance", ["2024-03-08", "2024-03-09"])
+    run = stored(
+        tmp_path, "by_chance", [f"2024-03-0{day}" for day in range(1, 9)]
+    )  # that none moves is one in 10 million
     rows = run.moves().project("codes, status, environment, raw, base_value, value").fetchall()
-    assert {json.loads(row[3]) for row in rows} == {"2024-03-08", "2024-03-09"}
+    assert rows
     for codes, status, environment, raw, base_value, value in rows:
-        first = datetime.date.fromisoformat(json.loads(raw))
-        days = [datetime.date.fromisoformat(one.removeprefix("date:")) for one in (base_value, value)]
-        assert (codes, status, len(set(days))) == ("unstable", "value", 2)
-        assert min(days) >= first and environment is not None
+        day = datetime.date.fromisoformat(json.loads(raw))
+        both = {f"date:{day}", f"date:{day + datetime.timedelta(1)}"}
+        assert (codes, status, {base_value, value}) == ("unstable", "value", both)
+        assert environment is not None
     assert run.column("day", "billing").by_environment == ()
+
+
+SECOND_START = """
+import datetime, os
+
+def is_first(name):
+    try:
+        os.close(os.open(os.path.join(os.path.dirname(__file__), name), os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+IS_BASE = datetime.date.today() == datetime.date(2024, 3, 8)
+IS_SECOND = IS_BASE and not is_first("first") and is_first("second")
+
+def day(text):
+    return datetime.date.fromisoformat(text) + datetime.timedelta(IS_SECOND)
+"""
+
+
+def test_a_value_that_only_the_second_launch_of_the_base_moves_is_listed_with_it(tmp_path: Path) -> None:
+    (tmp_path / "parsers.py").write_text(SECOND_START)
+    (tmp_path / "records.csv").write_text("case_id,field,prediction,reference\n1,day,2024-03-10,2024-03-10\n")
+    (tmp_path / "audit.toml").write_text(SPEC.format(parser="day", more=""))
+    run = auditor.run(tmp_path)
+    rows = run.moves().project("codes, status, raw, base_value, value, environment").fetchall()
+    assert rows == [("unstable", "value", '"2024-03-10"', "date:2024-03-10", "date:2024-03-11", "base, again")]
 
 
 def test_a_value_that_two_factors_together_move_is_listed_with_an_environment_that_shows_it(tmp_path: Path) -> None:
