@@ -33,11 +33,7 @@ def place_of_function(function: "Any") -> "Optional[List[Any]]":
 def place_of_field(model: "Any", field: str) -> "Optional[List[Any]]":
     """Give the file and line where a class has a field, or of the class where it has it from another; else None."""
     file = getattr(sys.modules.get(model.__module__), "__file__", None)
-    try:
-        with open(file, encoding="utf-8") as source:  # type: ignore[arg-type]
-            lines = source.read().splitlines()
-    except (OSError, TypeError, ValueError):
-        return None
+    lines = _lines_of(file)
     head = re.compile(r"\s*class\s+%s\b" % re.escape(model.__name__))
     first = next((number for number, line in enumerate(lines) if head.match(line)), None)
     if first is None:
@@ -50,3 +46,13 @@ def place_of_field(model: "Any", field: str) -> "Optional[List[Any]]":
         if re.match(r"\s+%s\s*:" % re.escape(field), line):
             return [file, number + 1]
     return [file, first + 1]
+
+
+@functools.lru_cache(maxsize=None)
+def _lines_of(file: "Optional[str]") -> "List[str]":
+    """Read a source once for all fields; none where there is no text."""
+    try:
+        with open(file, encoding="utf-8") as source:  # type: ignore[arg-type]
+            return source.read().splitlines()
+    except (OSError, TypeError, ValueError):
+        return []
